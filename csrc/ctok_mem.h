@@ -1,0 +1,28 @@
+/* ctok_mem.h - the one way csrc and the kernels get memory.
+ *
+ * Sizes are multiplied with an overflow check. In builds with CTOK_TEST_ALLOC the n-th allocation from now can be made to
+ * fail, so that a test can walk every failure path of a constructor.
+ */
+#ifndef CTOK_MEM_H
+#define CTOK_MEM_H
+
+#include "ctok_base.h"
+
+/* ctok_mem_alloc - room for n items of size bytes, uninitialised; NULL when there is none or n * size overflows.
+ * n == 0 gives a pointer that may be freed. */
+void *ctok_mem_alloc(size_t n, size_t size);
+
+/* ctok_mem_zeroed - as ctok_mem_alloc, filled with zero bytes. */
+void *ctok_mem_zeroed(size_t n, size_t size);
+
+/* ctok_mem_resize - room for n items, the old content kept as far as it fits. On failure returns NULL and p stays valid. */
+void *ctok_mem_resize(void *p, size_t n, size_t size);
+
+/* ctok_mem_free - give back what the functions above returned; NULL is allowed. */
+void ctok_mem_free(void *p);
+
+/* ctok_mem_fail_after - in test builds: let n more allocations of this module succeed, then fail one and go back to normal;
+ * n < 0 switches it off. Returns how many allocations were left. In other builds it does nothing and returns -1. */
+long ctok_mem_fail_after(long n);
+
+#endif

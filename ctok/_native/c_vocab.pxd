@@ -1,0 +1,53 @@
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+cdef extern from "ctok_base.h" nogil:
+    ctypedef uint32_t ctok_id
+    const ctok_id CTOK_NO_ID
+    ctypedef enum ctok_status:
+        CTOK_OK
+        CTOK_ERR_MEMORY
+        CTOK_ERR_UTF8
+        CTOK_ERR_BYTE
+        CTOK_ERR_ID
+        CTOK_ERR_FORMAT
+        CTOK_ERR_STOPPED
+
+cdef extern from "ctok_mem.h" nogil:
+    void *ctok_mem_alloc(size_t n, size_t size)
+    void *ctok_mem_zeroed(size_t n, size_t size)
+    void *ctok_mem_resize(void *p, size_t n, size_t size)
+    void ctok_mem_free(void *p)
+    long ctok_mem_fail_after(long n)
+
+cdef extern from "ctok_vocab.h" nogil:
+    const uint32_t CTOK_TOKEN_KNOWN
+    const uint32_t CTOK_TOKEN_ASCII
+    const uint32_t CTOK_TOKEN_UTF8
+    const uint32_t CTOK_TOKEN_SPECIAL
+    ctypedef struct ctok_token:
+        uint32_t begin
+        uint32_t len
+        uint32_t flags
+    ctypedef struct ctok_vocab:
+        uint8_t *bytes
+        size_t n_bytes
+        uint32_t *begin
+        ctok_id *id_of
+        uint32_t n_tokens
+        uint32_t n_ids
+        uint32_t longest
+        ctok_token *by_id
+        ctok_id byte_id[256]
+    ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                                const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
+                                uint32_t *bad)
+    void ctok_vocab_free(ctok_vocab *v)
+    ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n)
+    ctypedef struct ctok_range:
+        uint32_t lo
+        uint32_t hi
+        uint32_t depth
+    ctok_range ctok_range_root(const ctok_vocab *v)
+    ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b)
+    ctok_id ctok_range_token(const ctok_vocab *v, ctok_range r)
+    bint ctok_range_goes_on(const ctok_vocab *v, ctok_range r)
