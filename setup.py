@@ -9,6 +9,7 @@ from setuptools import Extension, setup
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
     "vocab": ["mem", "vocab"],
+    "unicode": ["unicode"],
 }
 
 TEST_BUILD = os.environ.get("CTOK_BUILD") in ("test", "sanitize", "coverage")
