@@ -1,30 +1,48 @@
-"""Build the compiled rooms: every ``ctok/_native/*.pyx`` with the csrc units it links."""
+"""Build the compiled rooms: every ``ctok/_native/*.pyx`` with the csrc units it links.
 
+``CTOK_BUILD`` chooses the mode: ``release`` (the default), ``test`` (bounds and C assertions checked, allocations can be made to
+fail), ``sanitize`` (the same under AddressSanitizer and UBSan) or ``coverage`` (the same with line tracing for coverage.py).
+"""
+
+import copy
 import os
+import runpy
+import sys
 from glob import glob
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
+    "buildinfo": [],
     "vocab": ["mem", "vocab"],
     "unicode": ["unicode"],
 }
 
-TEST_BUILD = os.environ.get("CTOK_BUILD") in ("test", "sanitize", "coverage")
-SANITIZE = os.environ.get("CTOK_BUILD") == "sanitize"
-COVERAGE = os.environ.get("CTOK_BUILD") == "coverage"
+MODE = os.environ.get("CTOK_BUILD") or "release"
+if MODE not in ("release", "test", "sanitize", "coverage"):
+    sys.exit(f"CTOK_BUILD={MODE!r}: expected release, test, sanitize or coverage")
+TEST_BUILD = MODE != "release"
+COVERAGE = MODE == "coverage"
+BUILD_BASE = "build" if MODE == "release" else f"build/{MODE}"
+VERSION = runpy.run_path("ctok/_version.py")["__version__"]
 
-CFLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden"]
+MACROS = [("CTOK_VERSION", f'"{VERSION}"'), ("CTOK_BUILD_MODE", f'"{MODE}"')]
 LDFLAGS = []
-MACROS = []
+if sys.platform == "win32":
+    CFLAGS = ["/std:c11", "/O2"]
+else:
+    # One rounding per operation, on every machine: -ffp-contract=off.
+    CFLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden"]
+    if TEST_BUILD:
+        CFLAGS += ["-UNDEBUG", "-g", "-O1"]
+    if MODE == "sanitize":
+        CFLAGS += ["-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        LDFLAGS += ["-fsanitize=address,undefined"]
 if TEST_BUILD:
-    CFLAGS += ["-UNDEBUG", "-g"]
     MACROS += [("CTOK_TEST_ALLOC", "1")]
-if SANITIZE:
-    CFLAGS += ["-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-    LDFLAGS += ["-fsanitize=address,undefined"]
 if COVERAGE:
     MACROS += [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 
@@ -52,10 +70,49 @@ def extension(name, units):
     )
 
 
+class BuildExt(build_ext):
+    """``build_ext`` that translates only when it builds, and compiles all again when a flag differs from the last build's.
+
+    Metadata and the sdist therefore need no compiler and no ``.c`` file. Dates of files do not show a changed flag: without the
+    stamp a release build after a sanitizer build would keep the sanitizer's objects.
+    """
+
+    def run(self):
+        place = "inplace" if self.inplace else "lib"
+        stamp = os.path.join("build", f"{place}-{sys.implementation.cache_tag}.flags")
+        flags = repr((MODE, CFLAGS, LDFLAGS, MACROS, DIRECTIVES))
+        self.force = self.force or read(stamp) != flags
+        translated = cythonize(
+            self.extensions,
+            # The coverage plug-in reads a module's .c beside its .pyx; every other build keeps the tree clean.
+            build_dir=None if COVERAGE else f"{BUILD_BASE}/cython",
+            compiler_directives=DIRECTIVES,
+            force=self.force,
+        )
+        for ext, made in zip(self.extensions, translated, strict=True):
+            ext.sources = made.sources
+        super().run()
+        os.makedirs("build", exist_ok=True)
+        with open(stamp, "w", encoding="utf-8") as file:
+            file.write(flags)
+
+    def build_extension(self, ext):
+        # Extensions are built in parallel and share csrc units: each compiles them into a folder of its own.
+        own = copy.copy(self)
+        own.build_temp = os.path.join(self.build_temp, ext.name)
+        super(BuildExt, own).build_extension(ext)
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
 setup(
-    ext_modules=cythonize(
-        [extension(name, units) for name, units in MODULES.items()],
-        build_dir=None if COVERAGE else "build/cython",
-        compiler_directives=DIRECTIVES,
-    )
+    cmdclass={"build_ext": BuildExt},
+    options={"build": {"build_base": BUILD_BASE}, "build_ext": {"parallel": os.cpu_count() or 1}},
+    ext_modules=[extension(name, units) for name, units in MODULES.items()],
 )

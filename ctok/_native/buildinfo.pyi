@@ -1,0 +1,2 @@
+version: str
+mode: str
