@@ -1,0 +1,350 @@
+/* ctok_utf8.c - see ctok_utf8.h.
+ *
+ * Speed comes from two ideas. ASCII is moved and tested 16 bytes at a time. Everything else is handled without branches that
+ * depend on the text: multilingual text changes between one-, two- and three-byte characters at every word border, and a wrong
+ * guess costs more than computing all three forms and choosing by masks.
+ */
+#include "ctok_utf8.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+static inline uint64_t load8(const uint8_t *p) {
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static inline uint32_t load4(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline int is_ascii16(const uint8_t *p) {
+    return ((load8(p) | load8(p + 8)) & HIGH_BITS) == 0;
+}
+
+size_t ctok_utf8_ascii(const uint8_t *p, size_t n) {
+    size_t i = 0;
+    while (n - i >= 16 && is_ascii16(p + i)) i += 16;
+    while (i < n && p[i] < 0x80) i++;
+    return i;
+}
+
+/* ---- validate ---- */
+
+/* How many bytes at p are well-formed two- and three-byte characters (the bulk of multilingual text). E0 and ED have a second
+ * byte of their own and are left to ctok_utf8_step. */
+static size_t valid_run(const uint8_t *p, size_t n) {
+    size_t i = 0;
+    while (n - i >= 4) {
+        const uint32_t w = load4(p + i);
+        const uint32_t lead = w & 0xFF;
+        if ((w & 0xC0C0F0u) == 0x8080E0u && lead != 0xE0 && lead != 0xED) {
+            i += 3;
+        } else if ((w & 0xC0E0u) == 0x80C0u && lead >= 0xC2) {
+            i += 2;
+        } else {
+            break;
+        }
+    }
+    return i;
+}
+
+ctok_status ctok_utf8_validate(const uint8_t *p, size_t n, size_t *bad) {
+    size_t i = 0;
+    while (i < n) {
+        if (p[i] < 0x80) {
+            i += ctok_utf8_ascii(p + i, n - i);
+            continue;
+        }
+        i += valid_run(p + i, n - i);
+        if (i < n) {
+            uint32_t c;
+            const size_t step = ctok_utf8_step(p + i, n - i, &c);
+            if (CTOK_UNLIKELY(c >= CTOK_UTF8_OPEN)) {
+                *bad = i;
+                return CTOK_ERR_UTF8;
+            }
+            i += step;
+        }
+    }
+    return CTOK_OK;
+}
+
+size_t ctok_utf8_tail(const uint8_t *p, size_t n) {
+    for (size_t k = 1; k <= 3 && k <= n; k++) {
+        const uint8_t b = p[n - k];
+        if (b < 0x80) return 0;
+        if (b >= 0xC0) {
+            uint32_t c;
+            ctok_utf8_step(p + n - k, k, &c);
+            return c == CTOK_UTF8_OPEN ? k : 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- measure ---- */
+
+static inline size_t starts_in8(uint64_t w) { /* bytes that are no continuation: bit 7 clear or bit 6 set */
+    const uint64_t starts = (~w >> 7 | w >> 6) & UINT64_C(0x0101010101010101);
+    return (size_t)((starts * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+size_t ctok_utf8_count(const uint8_t *p, size_t n) {
+    size_t i = 0, count = 0;
+    for (; n - i >= 8; i += 8) count += starts_in8(load8(p + i));
+    for (; i < n; i++) count += (p[i] & 0xC0) != 0x80;
+    return count;
+}
+
+size_t ctok_utf8_count_utf16(const uint8_t *p, size_t n) {
+    size_t count = ctok_utf8_count(p, n);
+    for (size_t i = 0; i < n; i++) count += p[i] >= 0xF0;
+    return count;
+}
+
+static inline ctok_utf8_class class_of(unsigned most) { /* by the largest byte: C2 and C3 lead U+0080..U+00FF */
+    return most < 0x80 ? CTOK_UTF8_ASCII : most < 0xC4 ? CTOK_UTF8_LATIN1 : most < 0xF0 ? CTOK_UTF8_BMP : CTOK_UTF8_ASTRAL;
+}
+
+ctok_utf8_class ctok_utf8_measure(const uint8_t *p, size_t n, size_t *n_chars) {
+    size_t i = 0, count = 0;
+    unsigned most = 0;
+#if defined(__SSE2__)
+    __m128i top = _mm_setzero_si128();
+    while (n - i >= 16) {
+        size_t rounds = (n - i) / 16;
+        if (rounds > 255) rounds = 255; /* one byte counts the starts of its column */
+        __m128i column = _mm_setzero_si128();
+        for (; rounds > 0; rounds--, i += 16) {
+            const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+            top = _mm_max_epu8(top, w);
+            column = _mm_sub_epi8(column, _mm_cmpgt_epi8(w, _mm_set1_epi8(-65)));
+        }
+        const __m128i sum = _mm_sad_epu8(column, _mm_setzero_si128());
+        count += (size_t)_mm_cvtsi128_si64(sum) + (size_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sum, sum));
+    }
+    uint8_t tops[16];
+    memcpy(tops, &top, 16);
+    for (int k = 0; k < 16; k++) most = tops[k] > most ? tops[k] : most;
+#endif
+    for (; i < n; i++) {
+        count += (p[i] & 0xC0) != 0x80;
+        most = p[i] > most ? p[i] : most;
+    }
+    *n_chars = count;
+    return class_of(most);
+}
+
+/* ---- UTF-8 -> fixed width ---- */
+
+static inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) {
+    return (yes & mask) | (no & ~mask);
+}
+
+static inline uint32_t mask_if(int condition) {
+    return 0u - (uint32_t)(condition != 0);
+}
+
+/* The character of at most three bytes that starts a little-endian word. */
+static inline uint32_t decode_bmp(uint32_t w) {
+    const uint32_t lead = w & 0xFF;
+    const uint32_t second = w >> 8 & 0x3F;
+    const uint32_t two = (w & 0x1F) << 6 | second;
+    const uint32_t three = (w & 0x0F) << 12 | second << 6 | (w >> 16 & 0x3F);
+    return choose(mask_if(lead < 0x80), lead, choose(mask_if(lead < 0xE0), two, three));
+}
+
+static inline uint32_t decode_any(uint32_t w) {
+    const uint32_t four = (w & 0x07) << 18 | (w >> 8 & 0x3F) << 12 | (w >> 16 & 0x3F) << 6 | (w >> 24 & 0x3F);
+    return choose(mask_if((w & 0xFF) < 0xF0), decode_bmp(w), four);
+}
+
+/* One bit for each of 16 bytes: it starts a character. */
+static inline uint32_t starts16(const uint8_t *p) {
+#if defined(__SSE2__)
+    const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(w, _mm_set1_epi8(-65)));
+#else
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < 16; k++) bits |= (uint32_t)((p[k] & 0xC0) != 0x80) << k;
+    return bits;
+#endif
+}
+
+static inline unsigned lowest_bit(uint32_t bits) {
+#if defined(__GNUC__) || defined(__clang__)
+    return (unsigned)__builtin_ctz(bits);
+#else
+    unsigned k = 0;
+    while (!(bits >> k & 1)) k++;
+    return k;
+#endif
+}
+
+/* Shape of all three: 16 bytes at a time while 3 more are readable, so that every character that starts among the 16 can be
+ * loaded as one word; the rest one by one. `wide` is the destination's type. */
+#define DEFINE_TO_UCS(name, wide, decode)                                   \
+    size_t name(const uint8_t *p, size_t n, wide *dst) {                    \
+        size_t i = 0;                                                       \
+        wide *out = dst;                                                    \
+        while (n - i >= 19) {                                               \
+            if (is_ascii16(p + i)) {                                        \
+                for (size_t k = 0; k < 16; k++) out[k] = (wide)p[i + k];    \
+                out += 16;                                                  \
+            } else {                                                        \
+                uint32_t bits = starts16(p + i);                            \
+                for (; bits != 0; bits &= bits - 1)                         \
+                    *out++ = (wide)decode(load4(p + i + lowest_bit(bits))); \
+            }                                                               \
+            i += 16;                                                        \
+        }                                                                   \
+        while (i < n && (p[i] & 0xC0) == 0x80) i++;                         \
+        while (i < n) {                                                     \
+            uint32_t c;                                                     \
+            i += ctok_utf8_step(p + i, n - i, &c);                          \
+            *out++ = (wide)c;                                               \
+        }                                                                   \
+        return (size_t)(out - dst);                                         \
+    }
+
+DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, decode_bmp)
+DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, decode_bmp)
+DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, decode_any)
+
+/* ---- fixed width -> UTF-8 ---- */
+
+static inline void store4(uint8_t *dst, uint32_t w) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(dst, &w, 4);
+#else
+    for (int k = 0; k < 4; k++) dst[k] = (uint8_t)(w >> 8 * k);
+#endif
+}
+
+/* Write one character below U+10000 that is no surrogate; scribbles on 4 bytes. */
+static inline size_t put_bmp(uint8_t *dst, uint32_t c) {
+    const uint32_t long2 = mask_if(c > 0x7F);
+    const uint32_t long3 = mask_if(c > 0x7FF);
+    const uint32_t last = 0x80 | (c & 0x3F);
+    const uint32_t two = 0xC0 | c >> 6 | last << 8;
+    const uint32_t three = 0xE0 | c >> 12 | (0x80 | (c >> 6 & 0x3F)) << 8 | last << 16;
+    store4(dst, choose(long3, three, choose(long2, two, c)));
+    return 1u + (c > 0x7F) + (c > 0x7FF);
+}
+
+static inline int is_surrogate(uint32_t c) {
+    return (c & 0xFFFFF800u) == 0xD800u;
+}
+
+ctok_status ctok_utf8_from_ucs1(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,
+                                ctok_on_surrogate on_surrogate) {
+    const uint8_t *s = src;
+    size_t i = *pos, w = 0;
+    (void)on_surrogate;
+    while (n - i >= 16 && cap - w >= 34) { /* 32 bytes at most, and one store of 4 that starts before their end */
+        if (is_ascii16(s + i)) {
+            memcpy(dst + w, s + i, 16);
+            w += 16;
+        } else {
+            for (size_t k = 0; k < 16; k++) {
+                const uint32_t c = s[i + k];
+                const uint32_t two = 0xC0 | c >> 6 | (0x80 | (c & 0x3F)) << 8;
+                const uint32_t bytes = choose(mask_if(c > 0x7F), two, c);
+                dst[w] = (uint8_t)bytes;
+                dst[w + 1] = (uint8_t)(bytes >> 8);
+                w += 1u + (c >> 7);
+            }
+        }
+        i += 16;
+    }
+    while (i < n && w + 1 + (s[i] >> 7) <= cap) w += ctok_utf8_put(dst + w, s[i++]);
+    *pos = i;
+    *written = w;
+    return CTOK_OK;
+}
+
+/* The character at s[i], pairs joined: sets *c and returns its units, or 0 for a lone surrogate that stops the text. */
+#define DEFINE_UNIT_AT(name, wide)                                                                     \
+    static inline size_t name(const wide *s, size_t i, size_t n, ctok_on_surrogate how, uint32_t *c) { \
+        *c = s[i];                                                                                     \
+        if (CTOK_LIKELY(!is_surrogate(*c))) return 1;                                                  \
+        if (*c < 0xDC00 && i + 1 < n && (s[i + 1] & 0xFFFFFC00u) == 0xDC00u) {                         \
+            *c = 0x10000 + ((*c & 0x3FF) << 10) + (s[i + 1] & 0x3FFu);                                 \
+            return 2;                                                                                  \
+        }                                                                                              \
+        *c = 0xFFFD;                                                                                   \
+        return how == CTOK_SURROGATE_REPLACE;                                                          \
+    }
+
+DEFINE_UNIT_AT(unit2_at, uint16_t)
+DEFINE_UNIT_AT(unit4_at, uint32_t)
+
+static inline size_t utf8_length(uint32_t c) {
+    return 1u + (c > 0x7F) + (c > 0x7FF) + (c > 0xFFFF);
+}
+
+/* What 8 units hold: 0 only ASCII, 1 characters of the BMP, 2 something that needs a look one by one. */
+static inline int kind_of8_ucs2(const uint16_t *s) {
+    uint32_t all = 0, surrogates = 0;
+    for (size_t k = 0; k < 8; k++) {
+        all |= s[k];
+        surrogates |= (uint32_t)((s[k] & 0xF800) == 0xD800);
+    }
+    return all < 0x80 ? 0 : surrogates ? 2 : 1;
+}
+
+static inline int kind_of8_ucs4(const uint32_t *s) {
+    uint32_t all = 0, other = 0;
+    for (size_t k = 0; k < 8; k++) {
+        all |= s[k];
+        other |= (uint32_t)(is_surrogate(s[k]) | (s[k] > 0xFFFF));
+    }
+    return all < 0x80 ? 0 : other ? 2 : 1;
+}
+
+/* Shape of both: 8 characters at a time while there is room for the largest outcome (8 of 4 bytes), then one by one. */
+#define DEFINE_FROM_UCS(name, wide, kind_of8, unit_at)                                                                \
+    ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,               \
+                     ctok_on_surrogate on_surrogate) {                                                                \
+        const wide *s = src;                                                                                          \
+        size_t i = *pos, w = 0, until = i;                                                                            \
+        ctok_status status = CTOK_OK;                                                                                 \
+        while (i < n) {                                                                                               \
+            if (i >= until && n - i >= 8 && cap - w >= 32) {                                                          \
+                const int kind = kind_of8(s + i);                                                                     \
+                if (CTOK_LIKELY(kind < 2)) {                                                                          \
+                    if (kind == 0) {                                                                                  \
+                        for (size_t k = 0; k < 8; k++) dst[w + k] = (uint8_t)s[i + k];                                \
+                        w += 8;                                                                                       \
+                    } else {                                                                                          \
+                        for (size_t k = 0; k < 8; k++) w += put_bmp(dst + w, s[i + k]);                               \
+                    }                                                                                                 \
+                    i += 8;                                                                                           \
+                    continue;                                                                                         \
+                }                                                                                                     \
+                until = i + 8;                                                                                        \
+            }                                                                                                         \
+            uint32_t c;                                                                                               \
+            const size_t units = unit_at(s, i, n, on_surrogate, &c);                                                  \
+            if (units == 0) {                                                                                         \
+                status = CTOK_ERR_UTF8;                                                                               \
+                break;                                                                                                \
+            }                                                                                                         \
+            if (w + utf8_length(c) > cap) break;                                                                      \
+            w += ctok_utf8_put(dst + w, c);                                                                           \
+            i += units;                                                                                               \
+        }                                                                                                             \
+        *pos = i;                                                                                                     \
+        *written = w;                                                                                                 \
+        return status;                                                                                                \
+    }
+
+DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, kind_of8_ucs2, unit2_at)
+DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, kind_of8_ucs4, unit4_at)
