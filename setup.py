@@ -16,9 +16,10 @@ from setuptools.command.build_ext import build_ext
 
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
+    "bpe": ["mem"],
     "buildinfo": [],
-    "vocab": ["mem", "vocab"],
     "unicode": ["unicode"],
+    "vocab": ["mem", "vocab"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"

@@ -1,0 +1,194 @@
+#include "ctok_vocab.h"
+
+#include "ctok_mem.h"
+
+/* Slots for n entries at a load of at most 0.6, as a power of two. */
+static uint32_t bits_for(size_t n) {
+    uint32_t bits = 4;
+    while (((size_t)1 << bits) * 6 < n * 10) bits++;
+    return bits;
+}
+
+/* Flags of a token's bytes. A full UTF-8 check, small and slow enough: it runs once a token. */
+static uint32_t flags_of(const uint8_t *p, size_t n) {
+    size_t i = 0;
+    uint8_t seen = 0;
+    for (size_t j = 0; j < n; j++) seen |= p[j];
+    if (seen < 0x80) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
+    while (i < n) {
+        const uint8_t b = p[i];
+        size_t more;
+        uint8_t lo = 0x80, hi = 0xBF;
+        if (b < 0x80) more = 0;
+        else if (b < 0xC2 || b > 0xF4) return CTOK_TOKEN_KNOWN;
+        else if (b < 0xE0) more = 1;
+        else if (b < 0xF0) more = 2, lo = b == 0xE0 ? 0xA0 : 0x80, hi = b == 0xED ? 0x9F : 0xBF;
+        else more = 3, lo = b == 0xF0 ? 0x90 : 0x80, hi = b == 0xF4 ? 0x8F : 0xBF;
+        if (more > n - i - 1) return CTOK_TOKEN_KNOWN;
+        for (size_t j = 1; j <= more; j++, lo = 0x80, hi = 0xBF)
+            if (p[i + j] < lo || p[i + j] > hi) return CTOK_TOKEN_KNOWN;
+        i += more + 1;
+    }
+    return CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8;
+}
+
+static void insert_short(ctok_vocab *v, uint64_t key, ctok_id id) {
+    const uint64_t mask = ((uint64_t)1 << v->short_bits) - 1;
+    uint64_t at = ctok_mix(key) >> (64 - v->short_bits);
+    while (v->short_key[at] != 0) at = (at + 1) & mask;
+    v->short_key[at] = key;
+    v->short_id[at] = id;
+}
+
+static void insert_long(ctok_vocab *v, const uint8_t *p, size_t n, uint32_t k) {
+    const uint64_t h = ctok_long_hash(p, n);
+    const uint64_t mask = ((uint64_t)1 << v->long_bits) - 1;
+    uint64_t at = h >> (64 - v->long_bits);
+    while (v->long_slot[at] != 0) at = (at + 1) & mask;
+    v->long_slot[at] = (uint64_t)(uint32_t)h << 32 | (k + 1);
+}
+
+static uint64_t key_of(const uint8_t *p, size_t n) {
+    return n <= 8 ? ctok_short_key(ctok_load_le(p, n), n) : 0;
+}
+
+/* What can be said before anything is built: sizes, order of the offsets, number of short tokens. */
+static ctok_status survey(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                          const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, size_t *n_short, uint32_t *bad) {
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < n_tokens; k++) {
+        *bad = k;
+        if (ends[k] <= at || ids[k] > INT32_MAX) return CTOK_ERR_FORMAT;
+        const uint32_t n = ends[k] - at;
+        if (n >= 1u << 24) return CTOK_ERR_FORMAT;
+        if (n > v->longest) v->longest = n;
+        if (ids[k] >= v->n_ids) v->n_ids = ids[k] + 1;
+        if (key_of(data + at, n) != 0) ++*n_short;
+        at = ends[k];
+    }
+    v->n_bytes = at;
+    at = 0;
+    for (uint32_t k = 0; k < n_extra; k++) {
+        *bad = n_tokens + k;
+        if (extra_ends[k] <= at || extra_ids[k] > INT32_MAX || extra_ends[k] - at >= 1u << 24) return CTOK_ERR_FORMAT;
+        if (extra_ids[k] >= v->n_ids) v->n_ids = extra_ids[k] + 1;
+        at = extra_ends[k];
+    }
+    if (v->n_bytes + at > UINT32_MAX - CTOK_VOCAB_PAD) return CTOK_ERR_FORMAT;
+    v->n_bytes += at;
+    v->n_tokens = n_tokens;
+    return CTOK_OK;
+}
+
+static ctok_status reserve(ctok_vocab *v, size_t n_short) {
+    v->short_bits = bits_for(n_short);
+    v->long_bits = bits_for(v->n_tokens - n_short);
+    v->bytes = ctok_mem_alloc(v->n_bytes + CTOK_VOCAB_PAD, 1);
+    v->begin = ctok_mem_alloc((size_t)v->n_tokens + 1, sizeof *v->begin);
+    v->id_of = ctok_mem_alloc(v->n_tokens, sizeof *v->id_of);
+    v->by_id = ctok_mem_zeroed(v->n_ids, sizeof *v->by_id);
+    v->short_key = ctok_mem_zeroed((size_t)1 << v->short_bits, sizeof *v->short_key);
+    v->short_id = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_id);
+    v->long_slot = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_slot);
+    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot) return CTOK_ERR_MEMORY;
+    return CTOK_OK;
+}
+
+static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
+    int lead = -1;
+    for (uint32_t k = 0; k < v->n_tokens; k++) {
+        const uint8_t *p = v->bytes + v->begin[k];
+        const uint32_t n = v->begin[k + 1] - v->begin[k];
+        const uint64_t key = key_of(p, n);
+        *bad = k;
+        if (k > 0) {
+            const uint8_t *q = v->bytes + v->begin[k - 1];
+            const uint32_t m = v->begin[k] - v->begin[k - 1];
+            const int order = memcmp(q, p, m < n ? m : n);
+            if (order > 0 || (order == 0 && m >= n)) return CTOK_ERR_FORMAT;
+        }
+        if (v->by_id[ids[k]].flags != 0) return CTOK_ERR_FORMAT;
+        v->by_id[ids[k]].begin = v->begin[k];
+        v->by_id[ids[k]].len = n & 0xFFFFFFu;
+        v->by_id[ids[k]].flags = flags_of(p, n) & 0xFFu;
+        while (lead < p[0]) v->first[++lead] = k;
+        if (n == 1) v->byte_id[p[0]] = ids[k];
+        if (key != 0) insert_short(v, key, ids[k]);
+        else insert_long(v, p, n, k);
+    }
+    while (lead < 256) v->first[++lead] = v->n_tokens;
+    return CTOK_OK;
+}
+
+static void fill_extra(ctok_vocab *v, uint32_t at, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra) {
+    for (uint32_t k = 0; k < n_extra; k++) {
+        const uint32_t n = extra_ends[k] - (k ? extra_ends[k - 1] : 0);
+        ctok_token *t = &v->by_id[extra_ids[k]];
+        if (!(t->flags & CTOK_TOKEN_SPECIAL)) {
+            t->begin = at;
+            t->len = n & 0xFFFFFFu;
+            t->flags = (flags_of(v->bytes + at, n) | CTOK_TOKEN_SPECIAL) & 0xFFu;
+        }
+        at += n;
+    }
+}
+
+ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                            const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
+                            uint32_t *bad) {
+    size_t n_short = 0;
+    memset(v, 0, sizeof *v);
+    *bad = 0;
+    for (int b = 0; b < 256; b++) v->byte_id[b] = CTOK_NO_ID;
+    ctok_status status = survey(v, data, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, &n_short, bad);
+    if (status == CTOK_OK) status = reserve(v, n_short);
+    if (status == CTOK_OK) {
+        const uint32_t n_data = n_tokens ? ends[n_tokens - 1] : 0;
+        if (n_data) memcpy(v->bytes, data, n_data);
+        if (n_extra) memcpy(v->bytes + n_data, extra, v->n_bytes - n_data);
+        memset(v->bytes + v->n_bytes, 0, CTOK_VOCAB_PAD);
+        v->begin[0] = 0;
+        if (n_tokens) {
+            memcpy(v->begin + 1, ends, (size_t)n_tokens * sizeof *ends);
+            memcpy(v->id_of, ids, (size_t)n_tokens * sizeof *ids);
+        }
+        status = fill(v, ids, bad);
+        if (status == CTOK_OK) fill_extra(v, n_data, extra_ends, extra_ids, n_extra);
+    }
+    if (status != CTOK_OK) ctok_vocab_free(v);
+    return status;
+}
+
+void ctok_vocab_free(ctok_vocab *v) {
+    ctok_mem_free(v->bytes);
+    ctok_mem_free(v->begin);
+    ctok_mem_free(v->id_of);
+    ctok_mem_free(v->by_id);
+    ctok_mem_free(v->short_key);
+    ctok_mem_free(v->short_id);
+    ctok_mem_free(v->long_slot);
+    memset(v, 0, sizeof *v);
+}
+
+/* First k in [lo, hi) whose byte at depth is >= b; tokens that end at depth come first and count as smaller. */
+static uint32_t lower(const ctok_vocab *v, uint32_t lo, uint32_t hi, uint32_t depth, unsigned b) {
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        const uint32_t at = v->begin[mid] + depth;
+        if (at >= v->begin[mid + 1] || v->bytes[at] < b) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
+    ctok_range out = {r.lo, r.lo, r.depth + 1};
+    if (r.depth == 0) {
+        out.lo = v->first[b];
+        out.hi = v->first[b + 1];
+        return out;
+    }
+    out.lo = lower(v, r.lo, r.hi, r.depth, b);
+    out.hi = lower(v, out.lo, r.hi, r.depth, (unsigned)b + 1);
+    return out;
+}
