@@ -30,7 +30,7 @@ static int overflows(size_t n, size_t size) {
 
 void *ctok_mem_alloc(size_t n, size_t size) {
     if (overflows(n, size) || fails()) return NULL;
-    return malloc(n * size ? n * size : 1);
+    return malloc(n != 0 && size != 0 ? n * size : 1);
 }
 
 void *ctok_mem_zeroed(size_t n, size_t size) {
@@ -40,7 +40,7 @@ void *ctok_mem_zeroed(size_t n, size_t size) {
 
 void *ctok_mem_resize(void *p, size_t n, size_t size) {
     if (overflows(n, size) || fails()) return NULL;
-    return realloc(p, n * size ? n * size : 1);
+    return realloc(p, n != 0 && size != 0 ? n * size : 1);
 }
 
 void ctok_mem_free(void *p) {
