@@ -20,6 +20,7 @@ MODULES = {
     "buildinfo": [],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
+    "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"
