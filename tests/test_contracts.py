@@ -65,7 +65,7 @@ def imports_of_python(path):
             yield from ((node.lineno, f"{base}.{alias.name}", kind) for alias in node.names)
 
 
-CYTHON_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+(c?import)[ \t]+(\([^)]*\)|[^\n#]+)|(c?import)[ \t]+([^\n#]+))", re.MULTILINE)
+CYTHON_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+(c?import)\s+(\([^)]*\)|[^\n#]+)|(c?import)\s+([^\n#]+))", re.MULTILINE)
 
 
 def imports_of_cython(path):
