@@ -40,6 +40,8 @@ else:
     CFLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden"]
     if TEST_BUILD:
         CFLAGS += ["-UNDEBUG", "-g", "-O1"]
+    else:
+        CFLAGS += ["-g0"]  # Python's own flags often say -g, which would triple the wheel
     if MODE == "sanitize":
         CFLAGS += ["-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
         LDFLAGS += ["-fsanitize=address,undefined"]
