@@ -18,6 +18,7 @@ from setuptools.command.build_ext import build_ext
 MODULES = {
     "bpe": ["mem"],
     "buildinfo": [],
+    "detokenize": ["mem", "text", "utf8"],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],

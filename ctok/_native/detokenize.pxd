@@ -1,0 +1,56 @@
+from libc.stddef cimport size_t
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_text cimport ctok_text
+from ctok._native.c_vocab cimport ctok_status, ctok_vocab
+from ctok._native.vocab cimport Vocab
+
+# Ids read out of a Python object. Give back with free_ids.
+cdef struct Ids:
+    uint32_t *p            # n ids; CTOK_NO_ID stands for a number that cannot be an id
+    size_t n
+    bint owned
+
+cdef struct DecodeHow:
+    bint skip_special
+    int errors             # ctok_on_error
+    int policy             # POLICY_*
+
+# Where it went wrong: which id, and (ill-formed text) which byte.
+cdef struct DecodeFault:
+    size_t index
+    size_t position
+
+cdef enum:
+    POLICY_MAXIMAL = 0
+    POLICY_PER_BYTE = 1
+    POLICY_HF_RUN = 2
+
+# ---- for threads: no Python objects, no GIL ----
+
+# Append the bytes of n ids. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or CTOK_ERR_ID (*bad is
+# then the index of the first id that is not in the vocabulary); after an error out.n is as before.
+cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
+                               size_t *bad) noexcept nogil
+
+# Append n ids as well-formed text. `out` must be empty. CTOK_ERR_UTF8 only with errors="strict"; `fault` says where.
+# *ascii is set when all of the text is known to be ASCII.
+cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
+                             DecodeFault *fault) noexcept nogil
+
+# ---- with the GIL ----
+
+cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1
+
+# Read any sequence or buffer of integers. `first` (n_first items, at least 1) is used while it suffices. Returns the object in which the
+# ids can be looked up again by index, for error messages.
+cdef object read_ids(object source, Ids *ids, uint32_t *first, size_t n_first)
+cdef void free_ids(Ids *ids) noexcept nogil
+
+# Raise what `status` means; does nothing for CTOK_OK. `looked_up` comes from read_ids.
+cdef int check_decoded(ctok_status status, const DecodeFault *fault, object looked_up) except -1
+cdef str str_of(const uint8_t *p, size_t n, bint ascii)
+
+cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special)
+cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy)
+cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy, str unit)

@@ -1,0 +1,484 @@
+"""Ids to bytes and text, whole: the batch kernels of decoding, and how ids are read out of Python objects.
+
+Two passes over the ids: look up where each token's bytes stand (and whether all of them are ASCII, or valid UTF-8 by themselves), then
+copy. Most vocabularies' tokens are whole characters, so most text is known to be well formed without looking at it; only text with a
+token that cuts a character is validated. The kernels run without the GIL on ids that were copied first, so nobody can change them
+meanwhile.
+"""
+
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.list cimport PyList_Check
+from cpython.long cimport PyLong_Check
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_Check
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from ctok._native.c_pylong cimport ctok_pylong_u32
+from ctok._native.c_text cimport (
+    CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, ctok_on_error, ctok_text, ctok_text_free, ctok_text_init,
+    ctok_text_mend, ctok_text_reserve)
+from ctok._native.c_utf8 cimport (
+    CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, CTOK_UTF8_OPEN, ctok_utf8_class, ctok_utf8_measure,
+    ctok_utf8_step, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_ID, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, CTOK_TOKEN_ASCII, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL,
+    CTOK_TOKEN_UTF8, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_status, ctok_token, ctok_vocab)
+from ctok._native.vocab cimport Vocab
+
+import sys
+from operator import index as _as_index
+
+from ..errors import DecodeError, UnknownIdError
+
+cdef extern from "Python.h":
+    ctypedef uint32_t Py_UCS4
+    str PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
+    void *PyUnicode_DATA(object text)
+    PyObject *PyList_GET_ITEM(object items, Py_ssize_t i)
+    PyObject *PyTuple_GET_ITEM(object items, Py_ssize_t i)
+
+cdef extern from "ctok_base.h" nogil:
+    void CTOK_PREFETCH(const void *p)
+
+cdef enum:
+    BLOCK = 256            # tokens looked up before they are copied
+    STACK_IDS = 512
+    STACK_TEXT = 4096
+    LARGE = 2048           # ids from which letting other threads run is worth its price
+    UNIT_CHAR = 0
+    UNIT_BYTE = 1
+    UNIT_UTF16 = 2
+
+cdef bint _LITTLE = sys.byteorder == "little"
+
+
+# ---- reading ids ----
+
+cdef void free_ids(Ids *ids) noexcept nogil:
+    if ids.owned:
+        ctok_mem_free(ids.p)
+    ids.owned = False
+
+
+cdef int _room(Ids *ids, size_t n, uint32_t *first, size_t n_first) except -1:
+    ids.n = n
+    ids.owned = n > n_first
+    ids.p = first
+    if ids.owned:
+        ids.p = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
+        if ids.p == NULL:
+            ids.owned = False
+            raise MemoryError("no memory for the ids")
+    return 0
+
+
+cdef size_t _read_items(object items, uint32_t *out, size_t n):
+    """Read ints out of a list or tuple up to the first item that is none; returns how many."""
+    cdef size_t i
+    cdef PyObject *item
+    cdef bint is_list = PyList_Check(items)
+    for i in range(n):
+        item = PyList_GET_ITEM(items, i) if is_list else PyTuple_GET_ITEM(items, i)
+        if not PyLong_Check(<object>item):
+            return i
+        out[i] = ctok_pylong_u32(item)
+    return n
+
+
+cdef uint32_t _narrow(int64_t value) noexcept nogil:
+    return CTOK_NO_ID if value < 0 or value > <int64_t>CTOK_NO_ID else <uint32_t>value
+
+
+cdef void _read_fixed(const void *data, size_t width, bint signed_, uint32_t *out, size_t n) noexcept nogil:
+    cdef size_t i
+    cdef uint64_t wide
+    if width == 2:
+        for i in range(n):
+            out[i] = _narrow((<const int16_t *>data)[i]) if signed_ else (<const uint16_t *>data)[i]
+    elif width == 4:
+        for i in range(n):
+            out[i] = _narrow((<const int32_t *>data)[i]) if signed_ else (<const uint32_t *>data)[i]
+    else:
+        for i in range(n):
+            wide = (<const uint64_t *>data)[i]
+            out[i] = CTOK_NO_ID if wide > CTOK_NO_ID else <uint32_t>wide      # a negative number is a very large one
+
+
+cdef bint _fixed_width(const Py_buffer *view, bint *signed_):
+    """Is this a one-dimensional row of native integers of 2, 4 or 8 bytes?"""
+    cdef const char *code = view.format
+    if code == NULL or view.ndim != 1 or view.suboffsets != NULL:
+        return False
+    if code[0] == c"@" or code[0] == c"=" or code[0] == (c"<" if _LITTLE else c">"):
+        code += 1
+    if code[0] == 0 or code[1] != 0 or not (view.itemsize == 2 or view.itemsize == 4 or view.itemsize == 8):
+        return False
+    signed_[0] = code[0] in b"hilqn"
+    return code[0] in b"hilqnHILQN" and (view.strides == NULL or view.strides[0] == view.itemsize)
+
+
+cdef bint _read_buffer(object source, Ids *ids, uint32_t *first, size_t n_first) except -1:
+    cdef Py_buffer view
+    cdef bint signed_ = False
+    PyObject_GetBuffer(source, &view, PyBUF_FULL_RO)
+    try:
+        if not _fixed_width(&view, &signed_):
+            return False
+        _room(ids, <size_t>(view.len // view.itemsize), first, n_first)
+        _read_fixed(view.buf, <size_t>view.itemsize, signed_, ids.p, ids.n)
+        return True
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef object read_ids(object source, Ids *ids, uint32_t *first, size_t n_first):
+    ids.owned = False
+    if not (PyList_Check(source) or PyTuple_Check(source)):
+        if isinstance(source, (str, bytes, bytearray)):
+            raise TypeError(f"ids must be a sequence of integers, not {type(source).__name__}")
+        if PyObject_CheckBuffer(source) and _read_buffer(source, ids, first, n_first):
+            return source
+        source = list(source)
+    _room(ids, <size_t>len(source), first, n_first)
+    if _read_items(source, ids.p, ids.n) == ids.n:
+        return source
+    free_ids(ids)
+    source = [_as_index(item) for item in source]
+    _room(ids, <size_t>len(source), first, n_first)
+    _read_items(source, ids.p, ids.n)
+    return source
+
+
+# ---- kernels ----
+
+cdef inline void _copy_token(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
+    memcpy(dst, src, 16)      # both sides have room: CTOK_TEXT_SPARE, CTOK_VOCAB_PAD
+    if n > 16:
+        memcpy(dst + 16, src + 16, n - 16)
+
+
+cdef size_t _first_unknown(const ctok_vocab *v, const uint32_t *ids, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if ids[i] >= v.n_ids or not v.by_id[ids[i]].flags & CTOK_TOKEN_KNOWN:
+            return i
+    return n
+
+
+cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
+                               size_t *bad) noexcept nogil:
+    cdef ctok_token tokens[BLOCK]
+    cdef ctok_token t
+    cdef size_t i = 0, k, m, total, before = out.n
+    cdef uint32_t seen = flags[0], hidden = CTOK_TOKEN_SPECIAL if skip_special else 0, known = CTOK_TOKEN_KNOWN
+    cdef uint8_t *dst
+    while i < n:
+        m = n - i if n - i < BLOCK else BLOCK
+        total = 0
+        for k in range(m):
+            if ids[i + k] >= v.n_ids:
+                known = 0
+                break
+            t = v.by_id[ids[i + k]]
+            known &= t.flags
+            if t.flags & hidden:
+                t.len = 0
+            else:
+                seen &= t.flags
+            CTOK_PREFETCH(v.bytes + t.begin)
+            tokens[k] = t
+            total += t.len
+        if not known:
+            bad[0] = i + _first_unknown(v, ids + i, m)
+            out.n = before
+            return CTOK_ERR_ID
+        if ctok_text_reserve(out, total) != CTOK_OK:
+            out.n = before
+            return CTOK_ERR_MEMORY
+        dst = out.p + out.n
+        for k in range(m):
+            _copy_token(dst, v.bytes + tokens[k].begin, tokens[k].len)
+            dst += tokens[k].len
+        out.n += total
+        i += m
+    flags[0] = seen
+    return CTOK_OK
+
+
+cdef size_t _index_at(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, size_t position) noexcept nogil:
+    """The id that holds the byte at `position` of the decoded bytes."""
+    cdef size_t i, end = 0
+    cdef ctok_token t
+    for i in range(n):
+        t = v.by_id[ids[i]]
+        if not (skip_special and t.flags & CTOK_TOKEN_SPECIAL):
+            end += t.len
+        if end > position:
+            return i
+    return n
+
+
+cdef void _spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil:
+    """Policy "hf_run": where a run of tokens that are no text by themselves is not well formed as a whole, make each of its bytes ill
+    formed by itself."""
+    cdef size_t i, at = 0, begin = 0, bad = 0
+    cdef ctok_token t
+    for i in range(n + 1):
+        if i < n:
+            t = v.by_id[ids[i]]
+            if skip_special and t.flags & CTOK_TOKEN_SPECIAL:
+                continue
+        if i == n or t.flags & CTOK_TOKEN_UTF8:
+            if at > begin and ctok_utf8_validate(raw + begin, at - begin, &bad) != CTOK_OK:
+                memset(raw + begin, 0xFF, at - begin)
+            begin = at + (t.len if i < n else 0)
+        if i < n:
+            at += t.len
+
+
+cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
+    """Replace out by its well-formed form."""
+    cdef ctok_text whole
+    cdef size_t bad = 0
+    cdef ctok_status status
+    ctok_text_init(&whole, NULL, 0)
+    status = ctok_text_reserve(&whole, out.n)
+    if status == CTOK_OK:
+        status = ctok_text_mend(&whole, out.p, out.n, <ctok_on_error>how.errors, how.policy == POLICY_PER_BYTE, &bad)
+    if status != CTOK_OK:
+        ctok_text_free(&whole)
+        return status
+    ctok_text_free(out)
+    out[0] = whole
+    return CTOK_OK
+
+
+cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
+                             DecodeFault *fault) noexcept nogil:
+    cdef uint32_t flags = CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8
+    cdef ctok_status status = append_tokens(v, ids, n, how.skip_special, out, &flags, &fault.index)
+    ascii[0] = flags & CTOK_TOKEN_ASCII
+    if status != CTOK_OK or flags & CTOK_TOKEN_UTF8:
+        return status
+    if how.policy == POLICY_HF_RUN and how.errors != CTOK_ERRORS_STRICT:
+        _spoil_bad_runs(v, ids, n, how.skip_special, out.p)
+    if ctok_utf8_validate(out.p, out.n, &fault.position) == CTOK_OK:
+        return CTOK_OK
+    if how.errors == CTOK_ERRORS_STRICT:
+        fault.index = _index_at(v, ids, n, how.skip_special, fault.position)
+        return CTOK_ERR_UTF8
+    return _mend(out, how)
+
+
+# ---- with the GIL ----
+
+cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
+    how.skip_special = skip_special
+    if errors == "replace":
+        how.errors = CTOK_ERRORS_REPLACE
+    elif errors == "strict":
+        how.errors = CTOK_ERRORS_STRICT
+    elif errors == "ignore":
+        how.errors = CTOK_ERRORS_IGNORE
+    else:
+        raise ValueError(f"errors must be 'replace', 'strict' or 'ignore', not {errors!r}")
+    if policy is None or policy == "maximal_subpart":
+        how.policy = POLICY_MAXIMAL
+    elif policy == "per_byte":
+        how.policy = POLICY_PER_BYTE
+    elif policy == "hf_run":
+        how.policy = POLICY_HF_RUN
+    else:
+        raise ValueError(f"utf8_policy must be None, 'maximal_subpart', 'per_byte' or 'hf_run', not {policy!r}")
+    return 0
+
+
+cdef int check_decoded(ctok_status status, const DecodeFault *fault, object looked_up) except -1:
+    if status == CTOK_OK:
+        return 0
+    if status == CTOK_ERR_ID:
+        value = looked_up[fault.index]
+        raise UnknownIdError(f"id {value} at index {fault.index} is not in the vocabulary", id=_as_index(value), index=fault.index)
+    if status == CTOK_ERR_UTF8:
+        raise DecodeError(
+            f"the ids do not decode to UTF-8: byte {fault.position}, in the id at index {fault.index}, is not valid "
+            "(errors='replace' gives U+FFFD instead)", position=fault.position, index=fault.index)
+    raise MemoryError("no memory for the decoded text")
+
+
+cdef str str_of(const uint8_t *p, size_t n, bint ascii):
+    """A str of well-formed UTF-8."""
+    cdef size_t n_chars = n
+    cdef ctok_utf8_class size = CTOK_UTF8_ASCII
+    cdef str text
+    if not ascii:
+        size = ctok_utf8_measure(p, n, &n_chars)
+    if size == CTOK_UTF8_ASCII:
+        text = PyUnicode_New(n, 127)
+        if n:
+            memcpy(PyUnicode_DATA(text), p, n)
+    elif size == CTOK_UTF8_LATIN1:
+        text = PyUnicode_New(n_chars, 0xFF)
+        ctok_utf8_to_ucs1(p, n, <uint8_t *>PyUnicode_DATA(text))
+    elif size == CTOK_UTF8_BMP:
+        text = PyUnicode_New(n_chars, 0xFFFF)
+        ctok_utf8_to_ucs2(p, n, <uint16_t *>PyUnicode_DATA(text))
+    else:
+        text = PyUnicode_New(n_chars, 0x10FFFF)
+        ctok_utf8_to_ucs4(p, n, <uint32_t *>PyUnicode_DATA(text))
+    return text
+
+
+cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
+    """Return the bytes of the tokens, one behind the other; see `Tokenizer.decode_bytes`."""
+    cdef uint32_t stack_ids[STACK_IDS]
+    cdef uint8_t stack_text[STACK_TEXT]
+    cdef ctok_text out
+    cdef Ids a
+    cdef uint32_t flags = 0
+    cdef ctok_status status
+    cdef DecodeFault fault
+    looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
+    ctok_text_init(&out, stack_text, STACK_TEXT)
+    try:
+        if a.n >= LARGE:
+            with nogil:
+                status = append_tokens(&vocab.v, a.p, a.n, skip_special, &out, &flags, &fault.index)
+        else:
+            status = append_tokens(&vocab.v, a.p, a.n, skip_special, &out, &flags, &fault.index)
+        check_decoded(status, &fault, looked_up)
+        return PyBytes_FromStringAndSize(<const char *>out.p, out.n)
+    finally:
+        ctok_text_free(&out)
+        free_ids(&a)
+
+
+cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy):
+    """Return the text of the ids; see `Tokenizer.decode`."""
+    cdef uint32_t stack_ids[STACK_IDS]
+    cdef uint8_t stack_text[STACK_TEXT]
+    cdef ctok_text out
+    cdef Ids a
+    cdef DecodeHow how
+    cdef DecodeFault fault
+    cdef ctok_status status
+    cdef bint ascii = False
+    parse_how(&how, skip_special, errors, policy)
+    looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
+    ctok_text_init(&out, stack_text, STACK_TEXT)
+    try:
+        if a.n >= LARGE:
+            with nogil:
+                status = decode_text(&vocab.v, a.p, a.n, &how, &out, &ascii, &fault)
+        else:
+            status = decode_text(&vocab.v, a.p, a.n, &how, &out, &ascii, &fault)
+        check_decoded(status, &fault, looked_up)
+        return str_of(out.p, out.n, ascii)
+    finally:
+        ctok_text_free(&out)
+        free_ids(&a)
+
+
+# ---- spans ----
+
+# One piece of the decoded text: a character, or what stands for ill-formed bytes.
+cdef struct Cell:
+    size_t raw_begin, raw_end      # in the tokens' bytes
+    size_t begin, end              # in the text, in the wanted unit
+    bint exact                     # unit "byte" and well formed: places inside it are places in the text
+
+
+cdef void _next_cell(const uint8_t *raw, size_t n, const DecodeHow *how, int unit, Cell *cell) noexcept nogil:
+    cdef uint32_t c = 0
+    cdef size_t step
+    cell.raw_begin = cell.raw_end
+    cell.begin = cell.end
+    cell.exact = False
+    if cell.raw_end >= n:
+        return
+    step = ctok_utf8_step(raw + cell.raw_end, n - cell.raw_end, &c)
+    if c < CTOK_UTF8_OPEN:
+        cell.exact = unit == UNIT_BYTE
+        cell.end += step if unit == UNIT_BYTE else 1 + (unit == UNIT_UTF16 and c > 0xFFFF)
+    else:
+        if how.policy == POLICY_PER_BYTE:
+            step = 1
+        if how.errors != CTOK_ERRORS_IGNORE:
+            cell.end += 3 if unit == UNIT_BYTE else 1
+    cell.raw_end += step
+
+
+cdef list _spans(const ctok_vocab *v, const Ids *a, const DecodeHow *how, const uint8_t *raw, size_t n, int unit):
+    cdef list spans = [None] * <Py_ssize_t>a.n
+    cdef Cell cell
+    cdef size_t i, at = 0, start, stop
+    cdef ctok_token t
+    memset(&cell, 0, sizeof(cell))
+    for i in range(a.n):
+        t = v.by_id[a.p[i]]
+        if how.skip_special and t.flags & CTOK_TOKEN_SPECIAL:
+            t.len = 0
+        while cell.raw_end <= at and cell.raw_end < n:
+            _next_cell(raw, n, how, unit, &cell)
+        if at >= cell.raw_end:
+            start = cell.end
+        else:
+            start = cell.begin + (at - cell.raw_begin if cell.exact else 0)
+        stop = start
+        at += t.len
+        if t.len:
+            while cell.raw_end < at:
+                _next_cell(raw, n, how, unit, &cell)
+            stop = cell.begin + at - cell.raw_begin if cell.exact else cell.end
+        spans[i] = (start, stop)
+    return spans
+
+
+cdef int _parse_unit(str unit) except -1:
+    if unit == "char":
+        return UNIT_CHAR
+    if unit == "byte":
+        return UNIT_BYTE
+    if unit == "utf16":
+        return UNIT_UTF16
+    raise ValueError(f"unit must be 'char', 'byte' or 'utf16', not {unit!r}")
+
+
+cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy, str unit):
+    """Return the text of the ids and, for each id, the half-open span of its text as (start, stop).
+
+    Parameters
+    ----------
+    unit
+        ``"char"``, ``"byte"`` (of the text's UTF-8) or ``"utf16"``.
+
+    Notes
+    -----
+    An id whose bytes begin or end inside a character gets the whole character, except in bytes, where the place inside it is exact.
+    What replaces ill-formed bytes belongs to every id that holds one of them. A skipped or ignored id has an empty span.
+    """
+    cdef uint32_t stack_ids[STACK_IDS]
+    cdef ctok_text raw
+    cdef Ids a
+    cdef DecodeHow how
+    cdef DecodeFault fault
+    cdef uint32_t flags = CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8
+    cdef int kind = _parse_unit(unit)
+    parse_how(&how, skip_special, errors, policy)
+    ids = read_ids(ids, &a, stack_ids, STACK_IDS)
+    ctok_text_init(&raw, NULL, 0)
+    try:
+        check_decoded(append_tokens(&vocab.v, a.p, a.n, skip_special, &raw, &flags, &fault.index), &fault, ids)
+        if how.policy == POLICY_HF_RUN:
+            _spoil_bad_runs(&vocab.v, a.p, a.n, skip_special, raw.p)
+        return decode_str(vocab, ids, skip_special, errors, policy), _spans(&vocab.v, &a, &how, raw.p, raw.n, kind)
+    finally:
+        ctok_text_free(&raw)
+        free_ids(&a)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)
