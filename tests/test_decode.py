@@ -76,7 +76,7 @@ def tiktoken_toy(cache=[]):  # noqa: B006 - built once
 def test_decode_every_width_and_length_gives_the_text(text):
     raw = text.encode()
     by_byte = token_table()
-    for n in [*range(0, min(len(text), 70)), len(text)]:
+    for n in [*range(min(len(text), 70)), len(text)]:
         ids = [by_byte[bytes([b])] for b in text[:n].encode()]
         assert text_of(ids) == text[:n]
         assert decode_bytes(VOCAB, array.array("I", ids), False) == text[:n].encode()

@@ -220,22 +220,26 @@ cdef size_t _index_at(const ctok_vocab *v, const uint32_t *ids, size_t n, bint s
     return n
 
 
+cdef void _spoil_if_bad(uint8_t *run, size_t n) noexcept nogil:
+    cdef size_t bad = 0
+    if n and ctok_utf8_validate(run, n, &bad) != CTOK_OK:
+        memset(run, 0xFF, n)
+
+
 cdef void _spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil:
     """Policy "hf_run": where a run of tokens that are no text by themselves is not well formed as a whole, make each of its bytes ill
     formed by itself."""
-    cdef size_t i, at = 0, begin = 0, bad = 0
+    cdef size_t i, at = 0, begin = 0
     cdef ctok_token t
-    for i in range(n + 1):
-        if i < n:
-            t = v.by_id[ids[i]]
-            if skip_special and t.flags & CTOK_TOKEN_SPECIAL:
-                continue
-        if i == n or t.flags & CTOK_TOKEN_UTF8:
-            if at > begin and ctok_utf8_validate(raw + begin, at - begin, &bad) != CTOK_OK:
-                memset(raw + begin, 0xFF, at - begin)
-            begin = at + (t.len if i < n else 0)
-        if i < n:
-            at += t.len
+    for i in range(n):
+        t = v.by_id[ids[i]]
+        if skip_special and t.flags & CTOK_TOKEN_SPECIAL:
+            continue
+        if t.flags & CTOK_TOKEN_UTF8:
+            _spoil_if_bad(raw + begin, at - begin)
+            begin = at + t.len
+        at += t.len
+    _spoil_if_bad(raw + begin, at - begin)
 
 
 cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:

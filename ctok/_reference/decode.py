@@ -1,7 +1,7 @@
 """Decoding, slowly: ids to text by Python's own codec, one piece of text after the other.
 
-The oracle of `_native/detokenize` and `_native/decode`, and the plainest statement of what they promise. A *cell* is a piece of decoded text:
-one character, or what stands for ill-formed bytes. Tokens are given as a mapping id -> bytes and a set of special ids.
+The oracle of `_native/detokenize` and `_native/decode`, and the plainest statement of what they promise. A *cell* is a piece of decoded
+text: one character, or what stands for ill-formed bytes. Tokens are given as a mapping id -> bytes and a set of special ids.
 """
 
 from typing import NamedTuple
