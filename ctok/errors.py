@@ -4,6 +4,12 @@ Each class is also the built-in exception that a caller would expect (`ValueErro
 and, where there is one, the cure. What a program may want to act on is an attribute, never only text. All pickle with their attributes.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = [
     "CtokError",
     "DecodeError",
@@ -35,7 +41,7 @@ class EncodeError(CtokError, ValueError):
         What `position` counts: ``"char"`` (code points of a str) or ``"byte"``.
     """
 
-    def __init__(self, message, *, position=None, unit="char"):
+    def __init__(self, message: str, *, position: int | None = None, unit: str = "char") -> None:
         super().__init__(message)
         self.position = position
         self.unit = unit
@@ -52,7 +58,7 @@ class DecodeError(CtokError, ValueError):
         Place, in the ids given, of the id that holds this byte; None if unknown.
     """
 
-    def __init__(self, message, *, position=None, index=None):
+    def __init__(self, message: str, *, position: int | None = None, index: int | None = None) -> None:
         super().__init__(message)
         self.position = position
         self.index = index
@@ -69,7 +75,7 @@ class UnknownIdError(CtokError, LookupError, ValueError):
         Its place in the ids given; None when a single id was asked for.
     """
 
-    def __init__(self, message, *, id=None, index=None):
+    def __init__(self, message: str, *, id: object = None, index: int | None = None) -> None:
         super().__init__(message)
         self.id = id
         self.index = index
@@ -84,7 +90,7 @@ class UnknownTokenError(CtokError, LookupError, ValueError):
         The text or bytes that were looked up.
     """
 
-    def __init__(self, message, *, token=None):
+    def __init__(self, message: str, *, token: str | bytes | None = None) -> None:
         super().__init__(message)
         self.token = token
 
@@ -98,7 +104,7 @@ class UnknownSpecialTokenError(CtokError, ValueError):
         The name that is not special here.
     """
 
-    def __init__(self, message, *, token=None):
+    def __init__(self, message: str, *, token: str | bytes | None = None) -> None:
         super().__init__(message)
         self.token = token
 
@@ -114,7 +120,7 @@ class DisallowedSpecialTokenError(CtokError, ValueError):
         Where it starts, in characters from the start of the text or stream; None if unknown.
     """
 
-    def __init__(self, message, *, token=None, position=None):
+    def __init__(self, message: str, *, token: str | None = None, position: int | None = None) -> None:
         super().__init__(message)
         self.token = token
         self.position = position
@@ -135,7 +141,7 @@ class PatternError(SpecError):
         Character of the pattern at which the trouble starts; None if unknown.
     """
 
-    def __init__(self, message, *, pattern=None, position=None):
+    def __init__(self, message: str, *, pattern: str | None = None, position: int | None = None) -> None:
         super().__init__(message)
         self.pattern = pattern
         self.position = position
@@ -161,7 +167,7 @@ class VocabularyFileError(CtokError, ValueError):
         As given.
     """
 
-    def __init__(self, reason, *, path=None, line=None, cure=None):
+    def __init__(self, reason: str, *, path: object = None, line: int | None = None, cure: str | None = None) -> None:
         where = "" if path is None else f"{path}: "
         where += "" if line is None else f"line {line}: "
         super().__init__(f"{where}{reason}" if cure is None else f"{where}{reason}. {cure}")
@@ -182,7 +188,7 @@ class VocabularyNotFoundError(CtokError, LookupError):
         Tuple of str: every place that was looked at, in order, with what was found there.
     """
 
-    def __init__(self, message, *, name=None, tried=()):
+    def __init__(self, message: str, *, name: str | None = None, tried: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.name = name
         self.tried = tuple(tried)

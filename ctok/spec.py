@@ -4,8 +4,17 @@ The classes here are immutable, compare by value, pickle, and know no behaviour.
 standard library: `import ctok` pays for this module. What ctok cannot run may still be said here; it is refused when a tokenizer is built.
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
 from struct import iter_unpack, pack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from typing_extensions import Buffer, Self
 
 __all__ = ["BPE", "AddedToken", "Spec", "Split", "TokenTable"]
 
@@ -15,37 +24,37 @@ MAX_ID = 2**31 - 1
 class Record:
     """Base of the plain values below: fields are the slots, set once by the constructor."""
 
-    __slots__ = ()
-    _unequal = ()  # fields that say nothing about behaviour and take no part in equality
+    __slots__: tuple[str, ...] = ()
+    _unequal: tuple[str, ...] = ()  # fields that say nothing about behaviour and take no part in equality
 
-    def _set(self, **fields):
+    def _set(self, **fields: object) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
-    def _compared(self):
+    def _compared(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__ if name not in self._unequal)
 
-    def __eq__(self, other):
-        if type(other) is not type(self):
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record) or type(other) is not type(self):
             return NotImplemented
         return self is other or self._compared() == other._compared()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self).__name__, self._compared()))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, name) for name in self.__slots__)
 
-    def replace(self, **changes):
+    def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed.
 
         Raises
@@ -79,8 +88,11 @@ class TokenTable(Record):
     """
 
     __slots__ = ("data", "ends", "ids")
+    data: bytes | memoryview
+    ends: bytes | memoryview
+    ids: bytes | memoryview
 
-    def __init__(self, data, ends, ids):
+    def __init__(self, data: Buffer, ends: Buffer, ids: Buffer) -> None:
         data, ends, ids = (part if type(part) is bytes else memoryview(part).cast("B") for part in (data, ends, ids))
         if len(ends) != len(ids) or len(ends) % 4:
             raise ValueError(f"a token table needs one 4-byte end and one 4-byte id a token, got {len(ends)} and {len(ids)} bytes")
@@ -90,7 +102,7 @@ class TokenTable(Record):
         self._set(data=data, ends=ends, ids=ids)
 
     @classmethod
-    def from_dict(cls, tokens):
+    def from_dict(cls, tokens: Mapping[bytes, int] | Iterable[tuple[bytes, int]]) -> TokenTable:
         """Return the table of a mapping from token bytes to id, or of an iterable of such pairs.
 
         Raises
@@ -104,7 +116,7 @@ class TokenTable(Record):
         for (token, one), (again, other) in pairwise(pairs):
             if token == again:
                 raise ValueError(f"token {token!r} occurs twice, with ids {one} and {other}")
-        owners = {}
+        owners: dict[int, bytes] = {}
         for token, number in pairs:
             if owners.setdefault(number, token) != token:
                 raise ValueError(f"tokens {owners[number]!r} and {token!r} have the same id {number}")
@@ -115,26 +127,26 @@ class TokenTable(Record):
         count = len(pairs)
         return cls(b"".join(token for token, _ in pairs), pack(f"<{count}I", *ends), pack(f"<{count}I", *(i for _, i in pairs)))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.ids) // 4
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
         begin = 0
         for (end,), (number,) in zip(iter_unpack("<I", self.ends), iter_unpack("<I", self.ids), strict=True):
             yield bytes(self.data[begin:end]), number
             begin = end
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((len(self.data), bytes(self.ids[:64]), bytes(self.ids[-64:])))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<TokenTable: {len(self)} tokens, {len(self.data)} bytes>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return TokenTable, (bytes(self.data), bytes(self.ends), bytes(self.ids))
 
 
-def _checked_pairs(pairs):
+def _checked_pairs(pairs: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
     for token, number in pairs:
         if not isinstance(token, bytes):
             raise TypeError(f"a token must be bytes, got {type(token).__name__}: {token!r}")
@@ -159,8 +171,10 @@ class BPE(Record):
     """
 
     __slots__ = ("tokens", "mode")  # noqa: RUF023 - the order of the constructor
+    tokens: TokenTable
+    mode: str
 
-    def __init__(self, tokens, mode="rank"):
+    def __init__(self, tokens: TokenTable, mode: str = "rank") -> None:
         self._set(tokens=tokens, mode=mode)
 
 
@@ -174,8 +188,9 @@ class Split(Record):
     """
 
     __slots__ = ("pattern",)
+    pattern: str
 
-    def __init__(self, pattern):
+    def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"a split pattern must be a str, got {type(pattern).__name__}")
         self._set(pattern=pattern)
@@ -195,8 +210,11 @@ class AddedToken(Record):
     """
 
     __slots__ = ("content", "id", "special")
+    content: str
+    id: int
+    special: bool
 
-    def __init__(self, content, id, special=True):
+    def __init__(self, content: str, id: int, special: bool = True) -> None:
         if not isinstance(content, str):
             raise TypeError(f"an added token's content must be a str, got {type(content).__name__}")
         if not content:
@@ -229,8 +247,26 @@ class Spec(Record):
 
     __slots__ = ("name", "model", "pre_tokenizer", "added_tokens", "normalizer", "post_processor", "decoder", "source")  # noqa: RUF023
     _unequal = ("source",)
+    name: str
+    model: BPE
+    pre_tokenizer: Split | None
+    added_tokens: tuple[AddedToken, ...]
+    normalizer: Record | None
+    post_processor: Record | None
+    decoder: Record | None
+    source: str | None
 
-    def __init__(self, name, model, pre_tokenizer, added_tokens=(), normalizer=None, post_processor=None, decoder=None, source=None):
+    def __init__(
+        self,
+        name: str,
+        model: BPE,
+        pre_tokenizer: Split | None,
+        added_tokens: Iterable[AddedToken] = (),
+        normalizer: Record | None = None,
+        post_processor: Record | None = None,
+        decoder: Record | None = None,
+        source: str | None = None,
+    ) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"a spec's name must be a str that is not empty, got {name!r}")
         added_tokens = tuple(added_tokens)
@@ -252,5 +288,5 @@ class Spec(Record):
             source=source,
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Spec {self.name!r}: {self.model!r}, {self.pre_tokenizer!r}, {len(self.added_tokens)} added tokens>"

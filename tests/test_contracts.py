@@ -53,10 +53,18 @@ def absolute(package, level, module):
     return ".".join(base + ([module] if module else []))
 
 
+class RunTime(ast.NodeTransformer):
+    """Leaves out what only type checkers see."""
+
+    def visit_If(self, node):
+        checkers_only = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return self.generic_visit(node) if not checkers_only else None
+
+
 def imports_of_python(path):
     name = module_name(path)
     package = name if path.stem == "__init__" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(RunTime().visit(ast.parse(path.read_text(encoding="utf-8")))):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name, "absolute") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
