@@ -22,6 +22,7 @@ MODULES = {
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
+    "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"
