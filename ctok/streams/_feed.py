@@ -138,6 +138,9 @@ class CountFeed(TextFeed):
 
     __slots__ = ("count", "left", "stable")
     maker = "counter"
+    count: int
+    stable: int
+    left: int | None
 
     def __init__(self, tok: Any, options: dict[str, Any]) -> None:
         super().__init__(tok, options)

@@ -8,7 +8,7 @@ slice is fed. Between a pull and the return of its output nothing waits; that is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import anyio
 from anyio.abc import ObjectReceiveStream
@@ -38,37 +38,44 @@ class FeedReceiveStream(ObjectReceiveStream[T]):
         if self._busy:
             raise anyio.BusyResourceError("receiving from")
         self._busy = True
+        feed = self._feed
         try:
             while True:
-                out = await self._step()
+                if feed.credit <= 0:
+                    await self._give_turn()
+                if feed.rest is not None:
+                    out: T | None = feed.go_on()
+                elif feed.finish_reason is not None:
+                    raise StopAsyncIteration
+                else:
+                    try:
+                        item = await self._source.pull()
+                    except StopAsyncIteration:
+                        out = self._finish()
+                    else:
+                        if self._closed:
+                            await self._closed_meanwhile()  # type: ignore[unreachable]  # another task may set it
+                        out = feed.take(item)
                 if out is not None:
                     return out
         finally:
             self._busy = False
 
-    async def _step(self) -> Any:
-        """Do the next piece of work and return its output, or None."""
-        feed = self._feed
-        if feed.credit <= 0:
-            await checkpoint()
-            if self._closed:
-                raise anyio.ClosedResourceError
-            feed.credit = feed.full_credit
-        if feed.rest is not None:
-            return feed.go_on()
-        if feed.finish_reason is not None:
-            raise StopAsyncIteration
-        try:
-            item = await self._source.pull()
-        except StopAsyncIteration:
-            if self._closed:
-                raise anyio.ClosedResourceError from None
-            return feed.finish()
+    async def _give_turn(self) -> None:
+        await checkpoint()
         if self._closed:
-            # Closed by another task meanwhile; a generator could not be closed while it ran.
-            await self._source.aclose()
             raise anyio.ClosedResourceError
-        return feed.take(item)
+        self._feed.credit = self._feed.full_credit
+
+    def _finish(self) -> T | None:
+        if self._closed:
+            raise anyio.ClosedResourceError from None
+        return cast("T | None", self._feed.finish())
+
+    async def _closed_meanwhile(self) -> NoReturn:
+        """Another task has closed the stream during a pull; a generator could not be closed while it ran."""
+        await self._source.aclose()
+        raise anyio.ClosedResourceError
 
     async def receive(self) -> T:
         """Return the next output; it is never empty.
