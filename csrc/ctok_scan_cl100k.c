@@ -4,7 +4,7 @@
  *
  * The relatives differ in what a word is made of, in how many numbers stand together, and in white space at the end of the text.
  */
-#include "ctok_scan_step.h"
+#include "ctok_scan_mask.h"
 
 typedef struct cl100k_rule {
     unsigned word;   /* kinds of a word */
@@ -13,10 +13,10 @@ typedef struct cl100k_rule {
     int tail;        /* white space up to the end of the text stays whole */
 } cl100k_rule;
 
-#define CL100K_RULE {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 3, 0}
-#define CL100K_TAIL_RULE {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 3, 1}
-#define QWEN2_RULE {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 1, 0}
-#define QWEN35_RULE {CTOK_KIND_LETTER | CTOK_KIND_MARK, CTOK_KIND_OTHER, 1, 0}
+static const cl100k_rule cl100k_rules = {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 3, 0};
+static const cl100k_rule cl100k_tail_rules = {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 3, 1};
+static const cl100k_rule qwen2_rules = {CTOK_KIND_LETTER, CTOK_KIND_OTHER | CTOK_KIND_MARK, 1, 0};
+static const cl100k_rule qwen35_rules = {CTOK_KIND_LETTER | CTOK_KIND_MARK, CTOK_KIND_OTHER, 1, 0};
 
 /* A mark may stand before a word and be part of one (Qwen 3.5): both readings give the same pretoken, so it counts as part. */
 CTOK_SCAN_INLINE size_t cl100k_step_of(const uint8_t *buf, size_t pos, size_t end, int at_eof, cl100k_rule rule) {
@@ -41,16 +41,44 @@ CTOK_SCAN_INLINE size_t cl100k_step_of(const uint8_t *buf, size_t pos, size_t en
     return ctok_scan_white(buf, pos, end, at_eof, 1, rule.tail);
 }
 
-#define CL100K_FAMILY(name, RULE)                                                                                                       \
-    CTOK_SCAN_INLINE size_t name##_step(const uint8_t *buf, size_t pos, size_t end, int at_eof) {                                        \
-        return cl100k_step_of(buf, pos, end, at_eof, (cl100k_rule)RULE);                                                                 \
-    }                                                                                                                                    \
-    static void name##_scalar(const uint8_t *buf, size_t pos, size_t end, int at_eof, uint32_t *stops, size_t cap, ctok_block *out) {    \
-        ctok_scan_steps(buf, pos, end, at_eof, stops, cap, out, name##_step);                                                            \
-    }                                                                                                                                    \
-    const ctok_block_fn ctok_scan_##name##_levels[CTOK_SCAN_LEVELS] = {name##_scalar};
+#ifdef CTOK_SCAN_X86
+/* A word starts where letters start, unless a character that would start a pretoken there and is no newline or number stands before
+ * it: blank white space (then always the last of its run) or punctuation of one character without a space before it. After a
+ * contraction something starts; the letters in it are joined to the apostrophe already. White space of more than one byte, and such
+ * numbers where they are counted, are left to the step. */
+CTOK_SCAN_INLINE uint64_t cl100k_starts_of(ctok_masks *m, const uint8_t *at, cl100k_rule rule) {
+    if (m->n < 4) return 0;
+    const uint64_t word = m->upper | m->lower | m->uncased | (rule.word & CTOK_KIND_MARK ? m->mark : 0);
+    const uint64_t other = m->valid & ~(word | m->number | m->white);
+    const uint64_t punct = other & ~(other << 1) & ~(m->space << 1);
+    const uint64_t joined = ctok_bits_after((m->white & ~m->newline) | punct, m->tail);
+    const uint64_t numbers = rule.digits == 1 ? m->number & ~m->tail : ctok_starts_of_threes(m->number);
+    const uint64_t decided = ctok_bits_decided(m);
+    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | numbers | ctok_starts_of_lines(m, other);
+    for (uint64_t quotes = m->quote & punct & ctok_bits_below(m->n - 3); quotes; quotes &= quotes - 1) {
+        const size_t stop = ctok_scan_contraction(at, ctok_bits_first(quotes), 64, 1);
+        if (stop) starts |= (uint64_t)1 << stop;
+    }
+    return starts & decided;
+}
 
-CL100K_FAMILY(cl100k, CL100K_RULE)
-CL100K_FAMILY(cl100k_tail, CL100K_TAIL_RULE)
-CL100K_FAMILY(qwen2, QWEN2_RULE)
-CL100K_FAMILY(qwen35, QWEN35_RULE)
+#define CL100K_STARTS(name)                                                          \
+    CTOK_SCAN_INLINE uint64_t name##_starts(ctok_masks *m, const uint8_t *at) {      \
+        return cl100k_starts_of(m, at, name##_rules);                                \
+    }
+#else
+#define CL100K_STARTS(name)
+#endif
+
+#define CL100K_FAMILY(name, stop_at)                                                                       \
+    CTOK_SCAN_INLINE size_t name##_step(const uint8_t *buf, size_t pos, size_t end, int at_eof) {          \
+        return cl100k_step_of(buf, pos, end, at_eof, name##_rules);                                        \
+    }                                                                                                      \
+    static void name##_scalar(CTOK_BLOCK_PARAMS) { ctok_scan_steps(CTOK_BLOCK_ARGS, name##_step); }        \
+    CL100K_STARTS(name)                                                                                    \
+    CTOK_SCAN_LEVELS_OF(name, name##_starts, name##_step, stop_at)
+
+CL100K_FAMILY(cl100k, CTOK_KIND_WHITE | CTOK_KIND_NUMBER)
+CL100K_FAMILY(cl100k_tail, CTOK_KIND_WHITE | CTOK_KIND_NUMBER)
+CL100K_FAMILY(qwen2, CTOK_KIND_WHITE)
+CL100K_FAMILY(qwen35, CTOK_KIND_WHITE)

@@ -6,7 +6,7 @@
  * with U = Lu Lt, l = Ll, o = Lm Lo M. The first two alternatives come to this: from the start of the word take all of [Uo]*; if an l
  * follows, go on with [lo]*; if none does and there was an o, stop after the last one; else stop there.
  */
-#include "ctok_scan_step.h"
+#include "ctok_scan_mask.h"
 
 #define O200K_UNCASED (CTOK_KIND_UNCASED | CTOK_KIND_MARK)
 #define O200K_WORD (CTOK_KIND_LETTER | CTOK_KIND_MARK)
@@ -55,8 +55,70 @@ CTOK_SCAN_INLINE size_t o200k_step(const uint8_t *buf, size_t pos, size_t end, i
     return ctok_scan_white(buf, pos, end, at_eof, 1, 0);
 }
 
-static void o200k_scalar(const uint8_t *buf, size_t pos, size_t end, int at_eof, uint32_t *stops, size_t cap, ctok_block *out) {
-    ctok_scan_steps(buf, pos, end, at_eof, stops, cap, out, o200k_step);
+static void o200k_scalar(CTOK_BLOCK_PARAMS) {
+    ctok_scan_steps(CTOK_BLOCK_ARGS, o200k_step);
 }
 
-const ctok_block_fn ctok_scan_o200k_levels[CTOK_SCAN_LEVELS] = {o200k_scalar};
+#ifdef CTOK_SCAN_X86
+/* Starts inside runs of word characters: at an upper-case letter whose preceding [lo]+ holds an l; and, where that holds only o, at
+ * upper-case letters with which the run ends. If the window ends with them, *decided loses what depends on it. */
+CTOK_SCAN_INLINE uint64_t o200k_starts_of_case(const ctok_masks *m, uint64_t word, uint64_t *decided) {
+    uint64_t starts = m->upper & m->lower << 1;
+    const uint64_t uncased = m->uncased | m->mark;
+    if (!uncased) return starts;
+    starts |= m->upper & ((m->lower << 1 & uncased) + uncased) & ~uncased;
+    const uint64_t doubtful = m->upper & uncased << 1 & ~starts;
+    if (!doubtful) return starts;
+    for (uint64_t ends = (doubtful + m->upper) & ~m->upper & ~word & m->valid; ends; ends &= ends - 1)
+        starts |= (uint64_t)1 << ctok_bits_last(doubtful & ctok_bits_below(ctok_bits_first(ends)));
+    const uint64_t others = m->valid & ~m->upper;
+    if (m->upper >> (m->n - 1) & 1) *decided &= ctok_bits_below(others ? ctok_bits_last(others) + 1 : 0);
+    return starts;
+}
+
+/* Contractions are part of the word before them, whatever their case; something starts after them. The letters of one are no word of
+ * their own, so an apostrophe right after it is none. Where more than ASCII follows, those letters would count for its case. */
+CTOK_SCAN_INLINE uint64_t o200k_join_suffixes(const ctok_masks *m, const uint8_t *at, uint64_t word, uint64_t starts,
+                                              uint64_t *decided) {
+    size_t stop = 0;
+    for (uint64_t quotes = m->quote & word << 1 & ctok_bits_below(m->n - 3); quotes; quotes &= quotes - 1) {
+        const unsigned i = ctok_bits_first(quotes);
+        const size_t suffix = i == stop ? 0 : ctok_scan_contraction(at, i, 64, 1);
+        if (!suffix) continue;
+        stop = suffix;
+        const uint64_t after = (uint64_t)1 << stop;
+        starts = (starts & ~(after - ((uint64_t)1 << i))) | after;
+        if (m->high >> stop & 1) {
+            *decided &= ctok_bits_below((unsigned)stop + 1);
+            break;
+        }
+    }
+    return starts;
+}
+
+/* As for cl100k, with words cut by case. A mark that follows no word character is left to the step (after punctuation it may be part
+ * of either), and so is a slash after a newline that belongs to punctuation. */
+CTOK_SCAN_INLINE uint64_t o200k_starts(ctok_masks *m, const uint8_t *at) {
+    if (m->mark) {
+        const uint64_t strange = m->mark & ~((m->upper | m->lower | m->uncased | m->mark) << 1) & ~(uint64_t)1;
+        if (strange) ctok_masks_cut(m, ctok_bits_first(strange));
+    }
+    if (m->n < 4) return 0;
+    const uint64_t word = m->upper | m->lower | m->uncased | m->mark;
+    const uint64_t other = m->valid & ~(word | m->number | m->white);
+    const uint64_t punct = other & ~(other << 1) & ~(m->space << 1);
+    const uint64_t joined = ctok_bits_after((m->white & ~m->newline) | punct, m->tail);
+    uint64_t decided = ctok_bits_decided(m);
+    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | ctok_starts_of_threes(m->number) | ctok_starts_of_lines(m, other);
+    starts |= o200k_starts_of_case(m, word, &decided);
+    starts = o200k_join_suffixes(m, at, word, starts, &decided);
+    const uint64_t taken = m->newline & other << 1;
+    for (uint64_t after = ((taken + m->newline) & ~m->newline) & other; after; after &= after - 1) {
+        const unsigned i = ctok_bits_first(after);
+        if (at[i] == '/') return starts & decided & ctok_bits_below(i);
+    }
+    return starts & decided;
+}
+#endif
+
+CTOK_SCAN_LEVELS_OF(o200k, o200k_starts, o200k_step, CTOK_KIND_WHITE | CTOK_KIND_NUMBER)

@@ -116,11 +116,14 @@ CTOK_SCAN_INLINE size_t ctok_scan_white(const uint8_t *buf, size_t pos, size_t e
     return last > pos ? last : p; /* the last one is left to the word that follows */
 }
 
+/* The parameters of a ctok_block_fn, and the same handed on. */
+#define CTOK_BLOCK_PARAMS const uint8_t *buf, size_t pos, size_t end, int at_eof, uint32_t *stops, size_t cap, ctok_block *out
+#define CTOK_BLOCK_ARGS buf, pos, end, at_eof, stops, cap, out
+
 typedef size_t ctok_scan_step(const uint8_t *buf, size_t pos, size_t end, int at_eof);
 
 /* ctok_scan_steps - the block function made of a step. */
-CTOK_SCAN_INLINE void ctok_scan_steps(const uint8_t *buf, size_t pos, size_t end, int at_eof, uint32_t *stops, size_t cap, ctok_block *out,
-                                      ctok_scan_step step) {
+CTOK_SCAN_INLINE void ctok_scan_steps(CTOK_BLOCK_PARAMS, ctok_scan_step step) {
     size_t n = 0;
     out->first = pos;
     out->hit_end = 0;

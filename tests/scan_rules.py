@@ -24,8 +24,10 @@ PATTERNS = {
 }
 # One character for every way a rule can look at one (U+017F is a letter s to (?i:'s), U+01C5 is Lt, U+02B0 is Lm).
 ALPHABET = [" ", "\n", "\t", "a", "s", "l", "B", "L", "1", "'", "!", "/", "\u4e2d", "\u0301", "\u017f", "\u3000", "\u01c5"]
-MORE = ["\r", "\r\n", "  ", "e", "v", "r", "re", "ll", "'s", "'LL", "'\u017f", "S", "T", "AB", "ab", "123", "\u0663", "\u00e9", "\u00c9", "\u02b0", "\u00a0"]
-MORE += ["\U0001f600", "\u2019", "\u00b2", "\u0939\u093f", "\ufe0f", "\U0001d400", "\U00010428", "_", "://", "\x00", "\x1c", "\x85", "\u2028", "-", ";\n"]
+MORE = ["\r", "\r\n", "  ", "e", "v", "r", "re", "ll", "'s", "'LL", "'\u017f", "S", "T", "AB", "ab", "123"]
+MORE += ["\u0663", "\u00e9", "\u00c9", "\u02b0", "\u00a0"]
+MORE += ["\U0001f600", "\u2019", "\u00b2", "\u0939\u093f", "\ufe0f", "\U0001d400", "\U00010428", "_", "://", "\x00", "\x1c", "\x85"]
+MORE += ["\u2028", "-", ";\n"]
 
 
 def stops_of(pieces):
@@ -59,3 +61,10 @@ def unicode_texts(seed, count, longest=10):
         return chr(code) if not 0xD800 <= code < 0xE000 else "\u00ad"
 
     return ["".join(character() for _ in range(rng.randint(1, longest))) for _ in range(count)]
+
+
+def sparse_texts(seed, count, longest=150):
+    """Return `count` random texts, each over its own few items, so that also long stretches without the rarer ones occur."""
+    rng = random.Random(seed)
+    items = ALPHABET + MORE
+    return [random_text(rng, rng.sample(items, rng.randint(2, 6)) + ["a", " "][: rng.randint(0, 2)], longest) for _ in range(count)]
