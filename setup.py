@@ -19,6 +19,7 @@ MODULES = {
     "bpe": ["mem"],
     "buildinfo": [],
     "detokenize": ["mem", "text", "utf8"],
+    "files": ["mem", "rankfile", "pack"],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],

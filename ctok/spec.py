@@ -84,7 +84,8 @@ class TokenTable(Record):
 
     Notes
     -----
-    ``len(table)`` is the number of tokens; iteration yields ``(bytes, id)`` in byte order.
+    ``len(table)`` is the number of tokens; iteration yields ``(bytes, id)`` in byte order. The first token may be empty (a public
+    vocabulary has one): no text ever encodes to it, and it decodes to nothing.
     """
 
     __slots__ = ("data", "ends", "ids")
@@ -110,7 +111,7 @@ class TokenTable(Record):
         TypeError
             A token is not bytes or an id is not an int.
         ValueError
-            A token is empty or occurs twice, an id occurs twice or is not in ``0 <= id < 2**31``.
+            A token or an id occurs twice, an id is not in ``0 <= id < 2**31``.
         """
         pairs = sorted(_checked_pairs(tokens.items() if hasattr(tokens, "items") else tokens))
         for (token, one), (again, other) in pairwise(pairs):
@@ -152,8 +153,6 @@ def _checked_pairs(pairs: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, 
             raise TypeError(f"a token must be bytes, got {type(token).__name__}: {token!r}")
         if not isinstance(number, int):
             raise TypeError(f"the id of token {token!r} must be an int, got {type(number).__name__}")
-        if not token:
-            raise ValueError(f"the token with id {number} is empty")
         if not 0 <= number <= MAX_ID:
             raise ValueError(f"the id of token {token!r} is {number}; ids must be in 0 <= id < 2**31")
         yield bytes(token), int(number)

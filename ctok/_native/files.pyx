@@ -1,0 +1,199 @@
+"""Vocabulary files, bytes in and buffers out: the .tiktoken text and the binary form.
+
+The three buffers of a token table (`data`, `ends`, `ids`; see `ctok.spec.TokenTable`) are what crosses here. Nothing is opened or written;
+the callers in `ctok.formats` know the paths and give them along for the error messages.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_files cimport (
+    CTOK_PACK_CHECKSUM, CTOK_PACK_CONTENT, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
+    CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_pack, ctok_pack_fault, ctok_pack_open, ctok_pack_parts, ctok_pack_plain,
+    ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
+    ctok_rankfile_table,
+)
+from ctok._native.c_vocab cimport CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+
+from ..errors import VocabularyFileError
+
+PACK_MAGIC = b"\x89ctok\r\n\x1a"
+
+_RANK_FAULTS = (
+    None,
+    "the token is not base64 with its padding",
+    "the rank is missing",
+    "between token and rank there must be exactly one blank",
+    "the rank is not a plain decimal number that ends the line",
+    "the rank is negative",
+    "the rank is 2**31 or more",
+    "the token is 2**24 bytes or longer",
+    "the same token as on line {other}",
+    "the same rank as on line {other}",
+    "the file is empty: no line holds a token",
+    "the file is 4 GiB or larger",
+)
+
+
+cdef inline uint8_t *_octets(bytes b) noexcept:
+    return <uint8_t *>PyBytes_AS_STRING(b)
+
+
+cdef inline const uint8_t *_first(const uint8_t[::1] view) noexcept:
+    return &view[0] if view.shape[0] else NULL
+
+
+cdef _raise_rank(ctok_rank_error error, path):
+    reason = _RANK_FAULTS[<int>error.fault].format(other=error.other)
+    cure = "Every line must be '<base64 token> <decimal rank>', each token and each rank once."
+    if error.cut:
+        reason = "the last line is cut off: " + reason
+        cure = "The file looks truncated; get it again."
+    raise VocabularyFileError(reason, path=path, line=error.line or None, cure=cure)
+
+
+def read_ranks(buffer, path=None):
+    """Return the token table of a .tiktoken text.
+
+    Parameters
+    ----------
+    buffer
+        The whole text, any contiguous buffer of bytes. Not kept.
+    path
+        What to call it in an error.
+
+    Returns
+    -------
+    tuple of bytes
+        ``(data, ends, ids)``.
+
+    Raises
+    ------
+    VocabularyFileError
+        A line is malformed, a token or a rank occurs twice, or there is none.
+
+    Notes
+    -----
+    Runs without the GIL; about 10 ms for 200 000 lines.
+    """
+    cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
+    cdef const uint8_t *text = _first(view)
+    cdef size_t n = <size_t>view.shape[0]
+    cdef ctok_rankfile f
+    cdef ctok_rank_error error
+    cdef ctok_status status
+    with nogil:
+        status = ctok_rankfile_read(&f, text, n, &error)
+    if status == CTOK_ERR_MEMORY:
+        raise MemoryError()
+    if status != CTOK_OK:
+        _raise_rank(error, path)
+    try:
+        data, ends, ids = _new_table(f.n_bytes, f.n)
+        ctok_rankfile_table(&f, _octets(data), _octets(ends), _octets(ids))
+    finally:
+        ctok_rankfile_free(&f)
+    return data, ends, ids
+
+
+cdef tuple _new_table(size_t n_bytes, size_t n):
+    return (
+        PyBytes_FromStringAndSize(NULL, <Py_ssize_t>n_bytes),
+        PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(4 * n)),
+        PyBytes_FromStringAndSize(NULL, <Py_ssize_t>(4 * n)),
+    )
+
+
+cdef _raise_pack(ctok_pack_fault fault, const ctok_pack *p, path):
+    cure = "Make it again from the original vocabulary file."
+    if fault == CTOK_PACK_MAGIC:
+        reason = "not a binary vocabulary of ctok"
+    elif fault == CTOK_PACK_OTHER_VERSION:
+        reason = f"binary vocabulary of version {p.version}, this ctok reads version {CTOK_PACK_VERSION}"
+    elif fault == CTOK_PACK_SIZE:
+        reason = "the file is shorter or longer than it says"
+    elif fault == CTOK_PACK_CHECKSUM:
+        reason = "the checksum does not match: the file is damaged"
+    else:
+        reason = "the content is impossible"
+    raise VocabularyFileError(reason, path=path, cure=cure)
+
+
+def read_pack(buffer, path=None):
+    """Return the meta bytes and the token table of a binary vocabulary.
+
+    Parameters
+    ----------
+    buffer
+        The whole file, any contiguous buffer of bytes, such as a mapped file. Parts of a plain table are views of it.
+    path
+        What to call it in an error.
+
+    Returns
+    -------
+    tuple
+        ``(meta, data, ends, ids)``: bytes first, then bytes (packed) or memoryviews of `buffer` (plain).
+
+    Raises
+    ------
+    VocabularyFileError
+        Another format or version, a wrong size or checksum, or impossible content.
+
+    Notes
+    -----
+    Runs without the GIL. A packed table of 200 000 tokens takes about 2 ms, a plain one the time of the checksum, 0.3 ms.
+    """
+    whole = memoryview(buffer).cast("B")
+    cdef const uint8_t[::1] view = whole
+    cdef const uint8_t *file = _first(view)
+    cdef size_t n = <size_t>view.shape[0]
+    cdef ctok_pack p
+    cdef ctok_pack_fault fault
+    cdef ctok_pack_plain at
+    cdef uint8_t *to_data
+    cdef uint8_t *to_ends
+    cdef uint8_t *to_ids
+    with nogil:
+        fault = ctok_pack_open(&p, file, n)
+    if fault != CTOK_PACK_OK:
+        _raise_pack(fault, &p, path)
+    meta = bytes(whole[CTOK_PACK_HEADER:CTOK_PACK_HEADER + p.n_meta])
+    if p.kind == CTOK_PACK_PLAIN:
+        at = ctok_pack_parts(&p)
+        return meta, whole[at.data:], whole[at.ends:at.ends + 4 * <size_t>p.n_tokens], whole[at.ids:at.ids + 4 * <size_t>p.n_tokens]
+    data, ends, ids = _new_table(p.n_bytes, p.n_tokens)
+    to_data, to_ends, to_ids = _octets(data), _octets(ends), _octets(ids)
+    with nogil:
+        fault = ctok_pack_read(&p, file, to_data, to_ends, to_ids)
+    if fault != CTOK_PACK_OK:
+        _raise_pack(fault, &p, path)
+    return meta, data, ends, ids
+
+
+def write_pack(data, ends, ids, meta, packed=True):
+    """Return a binary vocabulary as bytes: packed (small) or plain (usable where it lies).
+
+    Raises
+    ------
+    ValueError
+        The tokens are not a table: not strictly ascending, one too long, an offset outside, an id of 2**31 or more.
+    """
+    cdef const uint8_t[::1] view_data = memoryview(data).cast("B")
+    cdef const uint8_t[::1] view_ends = memoryview(ends).cast("B")
+    cdef const uint8_t[::1] view_ids = memoryview(ids).cast("B")
+    cdef const uint8_t[::1] view_meta = memoryview(meta).cast("B")
+    cdef ctok_pack p
+    cdef uint32_t bad
+    if view_ends.shape[0] != view_ids.shape[0] or view_ends.shape[0] % 4:
+        raise ValueError("a token table needs one end and one id a token")
+    if ctok_pack_plan(&p, CTOK_PACK_PACKED if packed else CTOK_PACK_PLAIN, _first(view_data), <size_t>view_data.shape[0],
+                      _first(view_ends), _first(view_ids), <size_t>view_ends.shape[0] // 4, <size_t>view_meta.shape[0], &bad) != CTOK_OK:
+        raise ValueError(f"token {bad} of the table is out of order, twice there, too long, outside its buffer, or has an id of 2**31 or more")
+    cdef bytes out = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>p.size)
+    ctok_pack_write(&p, _first(view_data), _first(view_ends), _first(view_ids), _first(view_meta), _octets(out))
+    return out
+
+
+def _fail_after(n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one; returns how many were left, -1 in other builds."""
+    return ctok_mem_fail_after(n)
