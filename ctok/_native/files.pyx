@@ -194,6 +194,6 @@ def write_pack(data, ends, ids, meta, packed=True):
     return out
 
 
-def _fail_after(n):
-    """In test builds: let `n` more allocations of this module succeed, then fail one; returns how many were left, -1 in other builds."""
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
     return ctok_mem_fail_after(n)

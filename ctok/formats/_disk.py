@@ -1,0 +1,56 @@
+"""Reading and writing whole files: what all formats share."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import VocabularyFileError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from typing_extensions import Buffer
+
+
+def read(path: str | PathLike[str]) -> bytes:
+    """Return a file's bytes; what the system says when it cannot be read (`OSError`) is passed on."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
+def write(path: str | PathLike[str], data: Buffer) -> None:
+    """Write a file as a whole: under another name, to the disk, then renamed, so that no reader ever sees a part of it.
+
+    The folder must exist. On an error nothing is left behind and an old file of this name stays.
+    """
+    path = os.fspath(path)
+    folder, name = os.path.split(path)
+    working = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
+    file = os.open(working, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        try:
+            view = memoryview(data).cast("B")
+            while view:
+                view = view[os.write(file, view) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(working, path)
+    except BaseException:
+        os.unlink(working)
+        raise
+
+
+def sha256(data: Buffer) -> str:
+    """Return the SHA-256 of a rank file's bytes in hex. Line ends count as LF, so a file that a checkout gave CRLF is the same file."""
+    from hashlib import sha256 as new
+
+    if not isinstance(data, bytes):
+        data = bytes(data)
+    return new(data.replace(b"\r\n", b"\n") if b"\r\n" in data[:4096] else data).hexdigest()
+
+
+def missing(path: str | PathLike[str]) -> VocabularyFileError:
+    """The error for a path where there is no file."""
+    return VocabularyFileError("there is no such file", path=os.fspath(path))
