@@ -18,8 +18,10 @@ from setuptools.command.build_ext import build_ext
 MODULES = {
     "bpe": ["mem"],
     "buildinfo": [],
+    "decode": ["decoder", "mem", "text", "utf8"],
     "detokenize": ["mem", "text", "utf8"],
     "files": ["mem", "rankfile", "pack"],
+    "texts": ["mem", "stops"],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],

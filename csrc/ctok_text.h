@@ -23,6 +23,13 @@ typedef enum ctok_on_error {
     CTOK_ERRORS_IGNORE = 2   /* nothing */
 } ctok_on_error;
 
+/* What one U+FFFD stands for: the UTF-8 policy. */
+typedef enum ctok_per {
+    CTOK_PER_SUBPART = 0, /* a maximal subpart */
+    CTOK_PER_BYTE = 1,    /* a byte of one */
+    CTOK_PER_RUN = 2      /* each byte of a run of tokens that are no text by themselves, when the run is not well formed */
+} ctok_per;
+
 /* ctok_text_init - start with a buffer of the caller (cap >= CTOK_TEXT_SPARE bytes, often on the stack), which must outlive t.
  * Memory is allocated only when that is too small. */
 static inline void ctok_text_init(ctok_text *t, uint8_t *first, size_t cap) {

@@ -23,7 +23,7 @@ def text_of(ids, skip=False, errors="replace", policy=None):
     return decode_str(VOCAB, ids, skip, errors, policy)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ids_lists, st.booleans(), st.sampled_from(["replace", "ignore"]), st.sampled_from(POLICIES))
 def test_decode_any_ids_equals_the_twin(ids, skip, errors, policy):
     want = twin.decode(TOKENS, SPECIAL_IDS, ids, skip_special=skip, errors=errors, policy=policy)
@@ -31,7 +31,7 @@ def test_decode_any_ids_equals_the_twin(ids, skip, errors, policy):
     assert decode_bytes(VOCAB, ids, skip) == b"".join(twin.token_list(TOKENS, SPECIAL_IDS, ids, skip))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(ids_lists, st.booleans(), st.sampled_from(POLICIES))
 def test_decode_strict_names_the_first_bad_byte_and_its_id(ids, skip, policy):
     parts = twin.token_list(TOKENS, SPECIAL_IDS, ids, skip)
@@ -47,7 +47,7 @@ def test_decode_strict_names_the_first_bad_byte_and_its_id(ids, skip, policy):
         assert text_of(ids, skip, "strict", policy) == want
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     ids_lists, st.sampled_from(["char", "byte", "utf16"]), st.booleans(), st.sampled_from(["replace", "ignore"]), st.sampled_from(POLICIES)
 )

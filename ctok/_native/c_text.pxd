@@ -11,6 +11,10 @@ cdef extern from "ctok_text.h" nogil:
         CTOK_ERRORS_REPLACE
         CTOK_ERRORS_STRICT
         CTOK_ERRORS_IGNORE
+    ctypedef enum ctok_per:
+        CTOK_PER_SUBPART
+        CTOK_PER_BYTE
+        CTOK_PER_RUN
     void ctok_text_init(ctok_text *t, uint8_t *first, size_t cap)
     void ctok_text_free(ctok_text *t)
     ctok_status ctok_text_reserve(ctok_text *t, size_t more)

@@ -1,5 +1,19 @@
-"""The decoding kernels by the name that the pipeline knows; they live in `detokenize`."""
+"""Decoding, as the pipeline knows it: the incremental decoder, and by the same name the batch kernels of `detokenize`."""
 
+from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t
+
+from ctok._native.c_decoder cimport ctok_decoder
 from ctok._native.detokenize cimport (
     DecodeFault, DecodeHow, Ids, append_tokens, check_decoded, decode_bytes, decode_spans, decode_str, decode_text, free_ids, parse_how,
     read_ids, str_of)
+from ctok._native.texts cimport Stops
+from ctok._native.vocab cimport Vocab
+
+
+cdef class IncrementalDecoder:
+    cdef ctok_decoder d
+    cdef Vocab vocab
+    cdef Stops stops
+    cdef PyObject **texts          # of vocab.texts
+    cdef readonly uint32_t consumed

@@ -14,17 +14,12 @@ cdef struct Ids:
 cdef struct DecodeHow:
     bint skip_special
     int errors             # ctok_on_error
-    int policy             # POLICY_*
+    int policy             # ctok_per
 
 # Where it went wrong: which id, and (ill-formed text) which byte.
 cdef struct DecodeFault:
     size_t index
     size_t position
-
-cdef enum:
-    POLICY_MAXIMAL = 0
-    POLICY_PER_BYTE = 1
-    POLICY_HF_RUN = 2
 
 # ---- for threads: no Python objects, no GIL ----
 

@@ -17,8 +17,8 @@ from libc.string cimport memcpy, memset
 
 from ctok._native.c_pylong cimport ctok_pylong_u32
 from ctok._native.c_text cimport (
-    CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, ctok_on_error, ctok_text, ctok_text_free, ctok_text_init,
-    ctok_text_mend, ctok_text_reserve)
+    CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, CTOK_PER_BYTE, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_on_error,
+    ctok_text, ctok_text_free, ctok_text_init, ctok_text_mend, ctok_text_reserve)
 from ctok._native.c_utf8 cimport (
     CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, CTOK_UTF8_OPEN, ctok_utf8_class, ctok_utf8_measure,
     ctok_utf8_step, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
@@ -250,7 +250,7 @@ cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
     ctok_text_init(&whole, NULL, 0)
     status = ctok_text_reserve(&whole, out.n)
     if status == CTOK_OK:
-        status = ctok_text_mend(&whole, out.p, out.n, <ctok_on_error>how.errors, how.policy == POLICY_PER_BYTE, &bad)
+        status = ctok_text_mend(&whole, out.p, out.n, <ctok_on_error>how.errors, how.policy == CTOK_PER_BYTE, &bad)
     if status != CTOK_OK:
         ctok_text_free(&whole)
         return status
@@ -266,7 +266,7 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
     ascii[0] = flags & CTOK_TOKEN_ASCII
     if status != CTOK_OK or flags & CTOK_TOKEN_UTF8:
         return status
-    if how.policy == POLICY_HF_RUN and how.errors != CTOK_ERRORS_STRICT:
+    if how.policy == CTOK_PER_RUN and how.errors != CTOK_ERRORS_STRICT:
         _spoil_bad_runs(v, ids, n, how.skip_special, out.p)
     if ctok_utf8_validate(out.p, out.n, &fault.position) == CTOK_OK:
         return CTOK_OK
@@ -289,11 +289,11 @@ cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
     else:
         raise ValueError(f"errors must be 'replace', 'strict' or 'ignore', not {errors!r}")
     if policy is None or policy == "maximal_subpart":
-        how.policy = POLICY_MAXIMAL
+        how.policy = CTOK_PER_SUBPART
     elif policy == "per_byte":
-        how.policy = POLICY_PER_BYTE
+        how.policy = CTOK_PER_BYTE
     elif policy == "hf_run":
-        how.policy = POLICY_HF_RUN
+        how.policy = CTOK_PER_RUN
     else:
         raise ValueError(f"utf8_policy must be None, 'maximal_subpart', 'per_byte' or 'hf_run', not {policy!r}")
     return 0
@@ -407,7 +407,7 @@ cdef void _next_cell(const uint8_t *raw, size_t n, const DecodeHow *how, int uni
         cell.exact = unit == UNIT_BYTE
         cell.end += step if unit == UNIT_BYTE else 1 + (unit == UNIT_UTF16 and c > 0xFFFF)
     else:
-        if how.policy == POLICY_PER_BYTE:
+        if how.policy == CTOK_PER_BYTE:
             step = 1
         if how.errors != CTOK_ERRORS_IGNORE:
             cell.end += 3 if unit == UNIT_BYTE else 1
@@ -475,7 +475,7 @@ cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy
     ctok_text_init(&raw, NULL, 0)
     try:
         check_decoded(append_tokens(&vocab.v, a.p, a.n, skip_special, &raw, &flags, &fault.index), &fault, ids)
-        if how.policy == POLICY_HF_RUN:
+        if how.policy == CTOK_PER_RUN:
             _spoil_bad_runs(&vocab.v, a.p, a.n, skip_special, raw.p)
         return decode_str(vocab, ids, skip_special, errors, policy), _spans(&vocab.v, &a, &how, raw.p, raw.n, kind)
     finally:

@@ -1,0 +1,326 @@
+#include "ctok_decoder.h"
+
+#include <string.h>
+
+#include "ctok_mem.h"
+
+#define FEW (sizeof(((ctok_decoder *)0)->few) / sizeof(ctok_pending))
+
+/* ---- memory ---- */
+
+static ctok_status need_more(ctok_decoder *d) {
+    if (d->more == NULL) d->more = ctok_mem_zeroed(1, sizeof *d->more);
+    return d->more == NULL ? CTOK_ERR_MEMORY : CTOK_OK;
+}
+
+void ctok_decoder_free(ctok_decoder *d) {
+    if (d->more != NULL) {
+        ctok_mem_free(d->more->queue);
+        ctok_mem_free(d->more->run);
+        ctok_mem_free(d->more);
+    }
+    d->more = NULL;
+}
+
+static ctok_status grow_queue(ctok_decoder *d) {
+    if (need_more(d) != CTOK_OK || d->n_pending > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
+    ctok_decoder_more *m = d->more;
+    const uint32_t cap = m->queue_cap ? 2 * m->queue_cap : 16;
+    ctok_pending *queue = ctok_mem_resize(m->queue, cap, sizeof *queue);
+    if (queue == NULL) return CTOK_ERR_MEMORY;
+    if (m->queue_cap == 0) memcpy(queue, d->few, sizeof d->few);
+    m->queue = queue;
+    m->queue_cap = cap;
+    return CTOK_OK;
+}
+
+ctok_status ctok_decoder_push(ctok_decoder *d, ctok_id id, uint32_t end) {
+    const uint32_t cap = d->more != NULL && d->more->queue_cap ? d->more->queue_cap : (uint32_t)FEW;
+    if (d->n_pending == cap && grow_queue(d) != CTOK_OK) return CTOK_ERR_MEMORY;
+    ctok_pending *p = ctok_decoder_queue(d) + d->n_pending++;
+    p->id = id;
+    p->end = end;
+    return CTOK_OK;
+}
+
+/* Room in `run` for n more bytes behind the first `used`. */
+static ctok_status grow_run(ctok_decoder *d, size_t used, size_t n) {
+    if (need_more(d) != CTOK_OK || n > UINT32_MAX / 4 - used) return CTOK_ERR_MEMORY;
+    ctok_decoder_more *m = d->more;
+    if (used + n <= m->run_cap) return CTOK_OK;
+    const uint32_t cap = 2 * (uint32_t)(used + n) + 16;
+    uint8_t *run = ctok_mem_resize(m->run, cap, 1);
+    if (run == NULL) return CTOK_ERR_MEMORY;
+    m->run = run;
+    m->run_cap = cap;
+    return CTOK_OK;
+}
+
+/* Hold n more bytes; those held already start at `begin` (always 0 for the three bytes of an unfinished character). */
+static ctok_status hold_from(ctok_decoder *d, uint32_t begin, const uint8_t *p, size_t n) {
+    uint8_t *to = d->held + d->n_held;
+    if (n == 0) return CTOK_OK;
+    if (d->policy == CTOK_PER_RUN) {
+        if (grow_run(d, begin + d->n_held, n) != CTOK_OK) return CTOK_ERR_MEMORY;
+        to = d->more->run + begin + d->n_held;
+    }
+    memcpy(to, p, n);
+    d->n_held += (uint32_t)n;
+    return CTOK_OK;
+}
+
+ctok_status ctok_decoder_hold(ctok_decoder *d, const uint8_t *p, size_t n) {
+    return hold_from(d, 0, p, n);
+}
+
+static ctok_status copy_queue(ctok_decoder *to, const ctok_decoder *from) {
+    const uint32_t cap = from->more->queue_cap;
+    if (cap == 0) return CTOK_OK;
+    to->more->queue = ctok_mem_alloc(cap, sizeof(ctok_pending));
+    if (to->more->queue == NULL) return CTOK_ERR_MEMORY;
+    memcpy(to->more->queue, from->more->queue, from->n_pending * sizeof(ctok_pending));
+    to->more->queue_cap = cap;
+    return CTOK_OK;
+}
+
+static ctok_status copy_run(ctok_decoder *to, const ctok_decoder *from) {
+    if (from->policy != CTOK_PER_RUN || from->more->run == NULL) return CTOK_OK;
+    if (grow_run(to, 0, from->n_held + 3) != CTOK_OK) return CTOK_ERR_MEMORY; /* a prefix always has room */
+    memcpy(to->more->run, from->more->run, from->n_held);
+    return CTOK_OK;
+}
+
+ctok_status ctok_decoder_copy_heap(ctok_decoder *to, const ctok_decoder *from) {
+    to->more = NULL;
+    if (from->more == NULL) return CTOK_OK;
+    if (need_more(to) != CTOK_OK) return CTOK_ERR_MEMORY;
+    if (copy_queue(to, from) == CTOK_OK && copy_run(to, from) == CTOK_OK) return CTOK_OK;
+    ctok_decoder_free(to);
+    return CTOK_ERR_MEMORY;
+}
+
+/* ---- streams and calls ---- */
+
+void ctok_decoder_reset(ctok_decoder *d) {
+    d->n_ids = d->n_bytes = 0;
+    d->n_pending = d->n_open = d->n_text = d->state = 0;
+    d->finished = 0;
+    d->n_held = d->prefix[3];
+    if (d->n_held > 0 && d->policy == CTOK_PER_RUN) {
+        memcpy(d->more->run, d->prefix, d->n_held); /* room since ctok_decoder_set_prefix */
+    } else {
+        memcpy(d->held, d->prefix, 3);
+    }
+}
+
+ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n) {
+    if (n > 0 && d->policy == CTOK_PER_RUN && grow_run(d, 0, 3) != CTOK_OK) return CTOK_ERR_MEMORY;
+    memset(d->prefix, 0, sizeof d->prefix);
+    if (n > 0) memcpy(d->prefix, p, n);
+    d->prefix[3] = (uint8_t)n;
+    ctok_decoder_reset(d);
+    return CTOK_OK;
+}
+
+void ctok_decoder_rollback(ctok_decoder *d, const ctok_decoder *saved) {
+    ctok_decoder_more *more = d->more; /* may be new or larger; what the old state needs of it is untouched */
+    *d = *saved;
+    d->more = more;
+}
+
+void ctok_decoder_commit(ctok_decoder *d, const ctok_decoder_call *call, int final) {
+    if (final) {
+        ctok_decoder_reset(d);
+        return;
+    }
+    ctok_pending *queue = ctok_decoder_queue(d);
+    d->n_pending -= call->released;
+    if (call->released) memmove(queue, queue + call->released, d->n_pending * sizeof *queue);
+    if (call->run_begin && d->n_held) memmove(d->more->run, d->more->run + call->run_begin, d->n_held);
+}
+
+/* ---- one id ---- */
+
+/* The ids that waited for the end of the held bytes end here. */
+static void close_open(ctok_decoder *d) {
+    ctok_pending *queue = ctok_decoder_queue(d);
+    for (uint32_t i = d->n_pending - d->n_open; i < d->n_pending; i++) queue[i].end = d->n_text;
+    d->n_open = 0;
+}
+
+/* Text was appended to out from `from` on: count it and look for a stop. */
+static void take_text(ctok_decoder *d, ctok_decoder_call *call, size_t from) {
+    ctok_text *out = call->out;
+    size_t hit = 0;
+    if (d->stops != NULL && !d->finished) {
+        const size_t seen = ctok_stops_scan(d->stops, &d->state, out->p + from, out->n - from, &hit);
+        if (hit) {
+            out->n = from + seen - (d->include_stop ? 0 : hit);
+            d->finished = 1;
+            d->state = 0;
+            return;
+        }
+    }
+    d->n_text += (uint32_t)(out->n - from);
+}
+
+/* Bytes that are text as far as they can be: append them as well-formed text. `place` is their first byte in the stream. */
+static ctok_status emit(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, uint64_t place) {
+    const size_t from = call->out->n;
+    size_t bad = 0;
+    const ctok_status status = ctok_text_mend(call->out, p, n, (ctok_on_error)d->errors, d->policy != CTOK_PER_SUBPART, &bad);
+    if (status == CTOK_ERR_UTF8) call->bad_byte = place + bad;
+    if (status == CTOK_OK) take_text(d, call, from);
+    return status;
+}
+
+/* Finish or refuse the held character with the first bytes of a token. *used: bytes of p that belong to it. */
+static ctok_status join_held(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, size_t *used) {
+    uint8_t both[6];
+    uint32_t c = 0;
+    const size_t some = n < 3 ? n : 3;
+    memcpy(both, d->held, d->n_held);
+    memcpy(both + d->n_held, p, some);
+    const size_t taken = ctok_utf8_step(both, d->n_held + some, &c);
+    *used = taken - d->n_held; /* the held bytes can begin a character, so none of them is given back */
+    if (c == CTOK_UTF8_OPEN) return ctok_decoder_hold(d, p, some);
+    const uint64_t place = d->n_bytes > d->n_held ? d->n_bytes - d->n_held : 0;
+    const ctok_status status = emit(d, call, both, taken, place);
+    if (status == CTOK_ERR_UTF8) call->bad_id = d->n_open ? d->n_ids - d->n_open : d->n_ids;
+    if (status == CTOK_OK) {
+        close_open(d);
+        d->n_held = 0;
+    }
+    return status;
+}
+
+/* A token that is text by itself, with nothing held before it. */
+static ctok_status feed_whole(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n) {
+    const size_t from = call->out->n;
+    const ctok_status status = ctok_text_append(call->out, p, n);
+    if (status == CTOK_OK) take_text(d, call, from);
+    return status;
+}
+
+/* A token's bytes by the character policies; sets *open when the id ends inside held bytes. */
+static ctok_status feed_bytes(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, int *open) {
+    size_t used = 0;
+    if (d->n_held > 0 && n > 0) {
+        const ctok_status status = join_held(d, call, p, n, &used);
+        if (status != CTOK_OK) return status;
+        if (d->finished) return CTOK_OK;
+    }
+    if (d->n_held > 0) {
+        *open = 1;
+        return CTOK_OK;
+    }
+    const size_t tail = ctok_utf8_tail(p + used, n - used);
+    const ctok_status status = emit(d, call, p + used, n - used - tail, d->n_bytes + used);
+    if (status == CTOK_ERR_UTF8) call->bad_id = d->n_ids;
+    if (status != CTOK_OK || d->finished) return status;
+    *open = tail > 0;
+    return ctok_decoder_hold(d, p + n - tail, tail);
+}
+
+/* The run ends: it is text as a whole, or each of its bytes stands for itself. */
+static ctok_status close_run(ctok_decoder *d, ctok_decoder_call *call) {
+    size_t bad = 0;
+    if (d->n_held > 0) {
+        const uint8_t *run = d->more->run + call->run_begin;
+        const int good = ctok_utf8_validate(run, d->n_held, &bad) == CTOK_OK;
+        for (uint32_t i = 0; i < (good ? 1 : d->n_held) && !d->finished; i++) {
+            const ctok_status status = good ? emit(d, call, run, d->n_held, 0) : emit(d, call, (const uint8_t *)"\xFF", 1, 0);
+            if (status != CTOK_OK) return status;
+        }
+    }
+    close_open(d);
+    d->n_held = 0;
+    call->run_begin = call->old_held; /* the old state still needs what stands before */
+    return CTOK_OK;
+}
+
+static ctok_status feed_run(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, int whole, int *open) {
+    if (n > 0 && whole) {
+        const ctok_status status = close_run(d, call);
+        return status != CTOK_OK || d->finished ? status : feed_whole(d, call, p, n);
+    }
+    const ctok_status status = hold_from(d, call->run_begin, p, n);
+    *open = d->n_held > 0;
+    return status;
+}
+
+static ctok_status feed_id(ctok_decoder *d, const ctok_vocab *v, ctok_id id, ctok_decoder_call *call) {
+    if (id >= v->n_ids || !(v->by_id[id].flags & CTOK_TOKEN_KNOWN)) return CTOK_ERR_ID;
+    const ctok_token t = v->by_id[id];
+    const uint8_t *p = v->bytes + t.begin;
+    const size_t n = d->skip_special && (t.flags & CTOK_TOKEN_SPECIAL) ? 0 : t.len;
+    const int whole = (t.flags & CTOK_TOKEN_UTF8) != 0;
+    int open = 0;
+    const ctok_status status = d->policy == CTOK_PER_RUN     ? feed_run(d, call, p, n, whole, &open)
+                               : whole && d->n_held == 0 ? feed_whole(d, call, p, n)
+                                                         : feed_bytes(d, call, p, n, &open);
+    if (status != CTOK_OK) return status;
+    if (ctok_decoder_push(d, id, d->n_text) != CTOK_OK) return CTOK_ERR_MEMORY;
+    if (open) d->n_open++;
+    d->n_ids++;
+    if (d->errors == CTOK_ERRORS_STRICT) d->n_bytes += n;
+    return CTOK_OK;
+}
+
+/* ---- a call ---- */
+
+/* Count the ids at the front of the queue whose text is released; drop those that nobody will ask for. */
+static void release(ctok_decoder *d, ctok_decoder_call *call) {
+    ctok_pending *queue = ctok_decoder_queue(d);
+    const uint32_t upto = d->n_text - ctok_decoder_depth(d);
+    const uint32_t settled = d->finished ? d->n_pending : d->n_pending - d->n_open;
+    while (call->released < settled && (d->finished || upto - queue[call->released].end < UINT32_C(1) << 31)) call->released++;
+    if (call->keep || call->released <= call->old_pending) return;
+    const uint32_t spare = call->released - call->old_pending, rest = d->n_pending - call->released;
+    if (rest <= spare) { /* so that moving costs no more than feeding did */
+        memmove(queue + call->old_pending, queue + call->released, rest * sizeof *queue);
+        d->n_pending -= spare;
+        call->released -= spare;
+    }
+}
+
+static ctok_status end_stream(ctok_decoder *d, ctok_decoder_call *call) {
+    ctok_status status = CTOK_OK;
+    if (d->policy == CTOK_PER_RUN) {
+        status = close_run(d, call);
+    } else if (d->n_held > 0) {
+        status = emit(d, call, d->held, d->n_held, d->n_bytes > d->n_held ? d->n_bytes - d->n_held : 0);
+        if (status == CTOK_ERR_UTF8) call->bad_id = d->n_ids - d->n_open;
+        close_open(d);
+    }
+    d->state = 0; /* nothing can match any more */
+    return status;
+}
+
+static ctok_status begin_call(ctok_decoder *d, ctok_decoder_call *call) {
+    call->released = 0;
+    call->consumed = 0;
+    call->old_pending = d->n_pending;
+    call->old_held = d->policy == CTOK_PER_RUN ? d->n_held : 0;
+    call->run_begin = 0;
+    const uint32_t depth = ctok_decoder_depth(d);
+    return depth ? ctok_text_append(call->out, d->stops->bytes + d->stops->begin[d->state], depth) : CTOK_OK;
+}
+
+ctok_status ctok_decoder_feed(ctok_decoder *d, const ctok_vocab *v, const ctok_id *ids, size_t n, int final, ctok_decoder_call *call) {
+    ctok_status status = begin_call(d, call);
+    if (d->finished || status != CTOK_OK) return status;
+    while (call->consumed < n && !d->finished) {
+        status = feed_id(d, v, ids[call->consumed], call);
+        if (status != CTOK_OK) return status;
+        call->consumed++;
+        release(d, call);
+    }
+    if (final && !d->finished) {
+        status = end_stream(d, call);
+        if (status != CTOK_OK) return status;
+    }
+    release(d, call);
+    if (!d->finished) call->out->n -= ctok_decoder_depth(d);
+    return CTOK_OK;
+}
