@@ -13,6 +13,7 @@ static uint32_t bits_for(size_t n) {
 static uint32_t flags_of(const uint8_t *p, size_t n) {
     size_t i = 0;
     uint8_t seen = 0;
+    if (n == 0) return CTOK_TOKEN_KNOWN; /* says nothing about what stands before and after it */
     for (size_t j = 0; j < n; j++) seen |= p[j];
     if (seen < 0x80) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
     while (i < n) {
@@ -49,7 +50,7 @@ static void insert_long(ctok_vocab *v, const uint8_t *p, size_t n, uint32_t k) {
 }
 
 static uint64_t key_of(const uint8_t *p, size_t n) {
-    return n <= 8 ? ctok_short_key(ctok_load_le(p, n), n) : 0;
+    return n && n <= 8 ? ctok_short_key(ctok_load_le(p, n), n) : 0;
 }
 
 /* What can be said before anything is built: sizes, order of the offsets, number of short tokens. */
@@ -58,7 +59,7 @@ static ctok_status survey(ctok_vocab *v, const uint8_t *data, const uint32_t *en
     uint32_t at = 0;
     for (uint32_t k = 0; k < n_tokens; k++) {
         *bad = k;
-        if (ends[k] <= at || ids[k] > INT32_MAX) return CTOK_ERR_FORMAT;
+        if (ends[k] < at || (ends[k] == at && k > 0) || ids[k] > INT32_MAX) return CTOK_ERR_FORMAT;
         const uint32_t n = ends[k] - at;
         if (n >= 1u << 24) return CTOK_ERR_FORMAT;
         if (n > v->longest) v->longest = n;
@@ -111,6 +112,7 @@ static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
         v->by_id[ids[k]].begin = v->begin[k];
         v->by_id[ids[k]].len = n & 0xFFFFFFu;
         v->by_id[ids[k]].flags = flags_of(p, n) & 0xFFu;
+        if (n == 0) continue; /* an id that decodes to nothing; no text is it */
         while (lead < p[0]) v->first[++lead] = k;
         if (n == 1) v->byte_id[p[0]] = ids[k];
         if (key != 0) insert_short(v, key, ids[k]);

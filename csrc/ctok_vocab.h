@@ -19,7 +19,7 @@
 
 #define CTOK_TOKEN_KNOWN 1u    /* the id exists */
 #define CTOK_TOKEN_ASCII 2u    /* all bytes < 0x80 */
-#define CTOK_TOKEN_UTF8 4u     /* valid UTF-8 by itself (ASCII included; a zero-length token never occurs) */
+#define CTOK_TOKEN_UTF8 4u     /* valid UTF-8 by itself (ASCII included) */
 #define CTOK_TOKEN_SPECIAL 8u  /* a special token: its bytes are its text */
 
 typedef struct ctok_token {
@@ -51,7 +51,8 @@ typedef struct ctok_vocab {
 /* ctok_vocab_init - build all views from tokens in byte order.
  *
  * v         uninitialised; on success owned by the caller and given back with ctok_vocab_free.
- * data      the ordinary tokens' bytes one behind the other, tokens strictly ascending in byte order, none empty. Copied.
+ * data      the ordinary tokens' bytes one behind the other, tokens strictly ascending in byte order. Copied. The first may be
+ *               empty: its id decodes to nothing, and no look-up finds it.
  * ends      n_tokens cumulative end offsets into data.
  * ids       n_tokens ids, all different.
  * extra, extra_ends, extra_ids, n_extra   the same for special tokens, in declaration order (any byte order). An id may repeat or

@@ -357,3 +357,15 @@ def test_every_failed_allocation_is_a_memory_error():
         assert left >= 0
         break
     assert 3 <= n < 100
+
+
+def test_empty_token_of_a_file_decodes_to_nothing():
+    from ctok._native.detokenize import decode_bytes, decode_str
+    from ctok._native.vocab import Vocab
+
+    vocab = Vocab(*read_ranks(text_of({b"": 300} | {bytes([b]): b for b in range(256)} | {b"ab": 256})), (("<x>", 301),))
+    assert (vocab.token(300), vocab.find(b""), vocab.find(b"\0"), vocab.find(b"ab"), vocab.longest) == (b"", None, 0, 256, 2)
+    assert decode_bytes(vocab, [97, 300, 256, 300, 300, 301, 300], False) == b"aab<x>"
+    assert decode_str(vocab, [300, 0xC3, 300, 0xA9, 300] * 50, False, "strict", None) == "é" * 50
+    alone = Vocab(*read_ranks(b"= 5\n"))
+    assert (alone.token(5), decode_bytes(alone, [5, 5], False)) == (b"", b"")

@@ -58,7 +58,7 @@ cdef class Vocab:
         if status == CTOK_ERR_MEMORY:
             raise MemoryError("no memory for the vocabulary")
         if status != CTOK_OK:
-            raise SpecError(f"token table: entry {bad} is empty, out of byte order, repeated, or its id is used twice or too large")
+            raise SpecError(f"token table: entry {bad} is out of byte order, repeated, or its id is used twice or too large")
 
     def __dealloc__(self):
         ctok_vocab_free(&self.v)
