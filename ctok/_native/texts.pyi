@@ -1,0 +1,13 @@
+from collections.abc import Collection
+
+from .vocab import Vocab
+
+class TokenTexts:
+    def __new__(cls, vocab: Vocab) -> TokenTexts: ...
+
+class Stops:
+    def __new__(cls, stop: str | Collection[str]) -> Stops: ...
+    @property
+    def texts(self) -> tuple[str, ...]: ...
+
+def fail_after(n: int) -> int: ...
