@@ -1,6 +1,8 @@
 /* ctok_scan.c - kinds of characters, and the choice of a scanner for this processor. */
 #include "ctok_scan_step.h"
 
+#include "ctok_scan_data.h"
+
 #define U CTOK_KIND_UPPER
 #define L CTOK_KIND_LOWER
 #define C CTOK_KIND_UNCASED

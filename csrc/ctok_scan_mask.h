@@ -14,6 +14,7 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define CTOK_SCAN_X86 1
 #include <immintrin.h>
+#include <string.h>
 
 #define CTOK_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define CTOK_AVX512 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")))
@@ -55,31 +56,53 @@ CTOK_SCAN_INLINE void ctok_masks_cut(ctok_masks *m, unsigned n) {
     m->valid = keep;
 }
 
-/* ctok_masks_widen - add the longer characters to the masks of a window, up to the first whose kind is in `stop_at`. */
-CTOK_NOINLINE static void ctok_masks_widen(ctok_masks *m, const uint8_t *at, unsigned stop_at) {
-    uint64_t by_kind[8] = {0};
-    unsigned n = 64;
-    for (uint64_t leads = m->high & ~m->tail; leads; leads &= leads - 1) {
-        const unsigned i = ctok_bits_first(leads);
-        size_t len;
-        const unsigned width = at[i] < 0xE0 ? 2 : at[i] < 0xF0 ? 3 : 4;
-        if (i + width > 64) {
-            n = i;
-            break;
+/* What a window looks like to ctok_masks_widen: its bytes, and the kind of every byte >= 0x80; both may be overshot. */
+typedef struct ctok_wide {
+    uint8_t bytes[64 + 8];
+    uint8_t kinds[64 + 8];
+    uint64_t by_kind[7]; /* bit i of by_kind[k]: kinds[i] has bit k */
+} ctok_wide;
+
+/* ctok_wide_kinds - fill kinds; leads = first bytes of the longer characters that end in the window. */
+CTOK_SCAN_INLINE void ctok_wide_kinds(ctok_wide *w, uint64_t leads) {
+    memset(w->bytes + 64, 0, 8);
+    memset(w->kinds, CTOK_KIND_OTHER, sizeof w->kinds);
+    while (leads) {
+        for (int k = 0; k < 4; k++) { /* four at a time: the count is then easier to predict; those too many go behind the window */
+            const unsigned i = leads ? ctok_bits_first(leads) : 64;
+            const uint8_t *at = w->bytes + i;
+            uint32_t kind = ctok_scan_by_bytes(at[0], at[1], at[2]);
+            if (CTOK_UNLIKELY(at[0] >= 0xF0)) kind = ctok_scan_four(at);
+            kind *= UINT32_C(0x01010101);
+            memcpy(w->kinds + i, &kind, 4); /* what is too much is overwritten by the next character, or not looked at */
+            leads &= leads - 1;
         }
-        const unsigned kind = ctok_scan_wide(at, i, 64, &len);
-        if (kind & stop_at) {
-            n = i;
-            break;
-        }
-        by_kind[__builtin_ctz(kind)] |= (((uint64_t)2 << (width - 1)) - 1) << i;
     }
-    m->upper |= by_kind[0];
-    m->lower |= by_kind[1];
-    m->uncased = by_kind[2];
-    m->mark = by_kind[3];
-    m->number |= by_kind[4];
-    if (n < 64) ctok_masks_cut(m, n);
+}
+
+/* The first bytes of the longer characters that end in the window; m->n loses the one that does not. */
+CTOK_SCAN_INLINE uint64_t ctok_wide_leads(ctok_masks *m, const uint8_t *at) {
+    const uint64_t leads = m->high & ~m->tail;
+    if (!leads) return 0;
+    const unsigned last = ctok_bits_last(leads);
+    if (last + (at[last] < 0xE0 ? 2 : at[last] < 0xF0 ? 3 : 4) <= 64) return leads;
+    m->n = last;
+    return leads & ~((uint64_t)1 << last);
+}
+
+/* Add the longer characters to the masks of the window, up to the first whose kind is in `stop_at`. */
+CTOK_SCAN_INLINE void ctok_wide_add(const ctok_wide *w, ctok_masks *m, unsigned stop_at) {
+    const uint64_t number = w->by_kind[4] & m->high;
+    const uint64_t white = w->by_kind[6] & m->high;
+    const uint64_t stops = (stop_at & CTOK_KIND_NUMBER ? number : 0) | (stop_at & CTOK_KIND_WHITE ? white : 0);
+    m->upper |= w->by_kind[0] & m->high;
+    m->lower |= w->by_kind[1] & m->high;
+    m->uncased = w->by_kind[2] & m->high;
+    m->mark = w->by_kind[3] & m->high;
+    m->number |= number;
+    m->white |= white;
+    if (stops & ctok_bits_below(m->n)) m->n = ctok_bits_first(stops);
+    if (m->n < 64) ctok_masks_cut(m, m->n);
 }
 
 /* ---- the three vector widths ---- */
@@ -121,6 +144,44 @@ CTOK_AVX2 CTOK_SCAN_INLINE void ctok_masks_avx2(ctok_masks *m, const uint8_t *at
     *m = (ctok_masks){.valid = UINT64_MAX, .n = 64};
     CTOK_CLASSIFY(_mm256, si256, __m256i, uint32_t, m, at, 0);
     CTOK_CLASSIFY(_mm256, si256, __m256i, uint32_t, m, at, 32);
+}
+
+/* ctok_widen_* - let the longer characters of the window take part, up to the first whose kind is in `stop_at`. */
+CTOK_NOINLINE static void ctok_widen_sse2(ctok_masks *m, const uint8_t *at, unsigned stop_at) {
+    ctok_wide w = {.by_kind = {0}};
+    memcpy(w.bytes, at, 64);
+    ctok_wide_kinds(&w, ctok_wide_leads(m, at));
+    for (int i = 0; i < 64; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(w.kinds + i));
+        for (int k = 6; k >= 0; k--) {
+            v = _mm_add_epi8(v, v);
+            w.by_kind[k] |= (uint64_t)(uint16_t)_mm_movemask_epi8(v) << i;
+        }
+    }
+    ctok_wide_add(&w, m, stop_at);
+}
+
+CTOK_AVX2 CTOK_NOINLINE static void ctok_widen_avx2(ctok_masks *m, const uint8_t *at, unsigned stop_at) {
+    ctok_wide w;
+    memcpy(w.bytes, at, 64);
+    ctok_wide_kinds(&w, ctok_wide_leads(m, at));
+    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)w.kinds);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(w.kinds + 32));
+    for (int k = 6; k >= 0; k--) {
+        low = _mm256_add_epi8(low, low);
+        high = _mm256_add_epi8(high, high);
+        w.by_kind[k] = (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+    }
+    ctok_wide_add(&w, m, stop_at);
+}
+
+CTOK_AVX512 CTOK_NOINLINE static void ctok_widen_avx512(ctok_masks *m, const uint8_t *at, unsigned stop_at) {
+    ctok_wide w;
+    memcpy(w.bytes, at, 64);
+    ctok_wide_kinds(&w, ctok_wide_leads(m, at));
+    const __m512i v = _mm512_loadu_si512(w.kinds);
+    for (int k = 6; k >= 0; k--) w.by_kind[k] = _mm512_test_epi8_mask(v, _mm512_set1_epi8((char)(1 << k)));
+    ctok_wide_add(&w, m, stop_at);
 }
 
 #define CTOK_RANGE_AVX512(v, first, count) _mm512_cmplt_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8(first)), _mm512_set1_epi8(count))
@@ -214,13 +275,17 @@ CTOK_SCAN_INLINE uint64_t ctok_bits_decided(const ctok_masks *m) {
 /* ---- the block function ---- */
 
 typedef void ctok_masks_fn(ctok_masks *m, const uint8_t *at);
+typedef void ctok_widen_fn(ctok_masks *m, const uint8_t *at, unsigned stop_at);
 typedef size_t ctok_flatten_fn(uint64_t bits, uint32_t base, uint32_t *stops);
 typedef uint64_t ctok_starts_fn(ctok_masks *m, const uint8_t *at); /* may cut m; bit 0 is never set */
 
-/* All arguments after out are known where this is inlined: one loop per family and level, without calls. */
-CTOK_SCAN_INLINE void ctok_scan_windows(CTOK_BLOCK_PARAMS, ctok_masks_fn masks, ctok_flatten_fn flatten, ctok_starts_fn starts,
-                                        ctok_scan_step step, unsigned stop_at) {
-    size_t n = 0;
+/* A window that gives little (a long pretoken, a character that the masks do not handle) is followed by steps: past that character,
+ * and over ever longer stretches while windows keep giving little, so that no text costs much more than steps alone.
+ *
+ * All arguments after out are known where this is inlined: one loop per family and level, without calls. */
+CTOK_SCAN_INLINE void ctok_scan_windows(CTOK_BLOCK_PARAMS, ctok_masks_fn masks, ctok_widen_fn widen, ctok_flatten_fn flatten,
+                                        ctok_starts_fn starts, ctok_scan_step step, unsigned stop_at) {
+    size_t n = 0, skip = 0;
     out->first = pos;
     out->hit_end = 0;
     while (pos < end && n < cap) {
@@ -228,21 +293,25 @@ CTOK_SCAN_INLINE void ctok_scan_windows(CTOK_BLOCK_PARAMS, ctok_masks_fn masks, 
         if (end - pos >= 64) {
             if (cap - n >= 64) {
                 ctok_masks m;
-                masks(&m, buf + pos);
-                if (m.high) ctok_masks_widen(&m, buf + pos, stop_at);
-                const uint64_t bits = starts(&m, buf + pos);
                 const size_t at = pos;
+                masks(&m, buf + at);
+                if (m.high) widen(&m, buf + at, stop_at);
+                const uint64_t bits = starts(&m, buf + at);
                 if (bits) {
-                    n += flatten(bits, (uint32_t)pos, stops + n);
-                    pos += ctok_bits_last(bits);
-                    if (m.n > 60) continue;
+                    n += flatten(bits, (uint32_t)at, stops + n);
+                    pos = at + ctok_bits_last(bits);
                 }
-                if (m.n <= 60) goal = at + m.n + 1; /* past what the masks do not handle */
+                if (pos - at >= 24 && m.n > 60) {
+                    skip = 0;
+                    continue;
+                }
+                skip = pos - at >= 24 ? 0 : skip < 256 ? 2 * skip + 16 : skip;
+                goal = (m.n > 60 ? pos : at + m.n) + 1 + skip;
             } else if (n > 0) {
                 break; /* no room for what a window may give: the caller comes again */
             }
         }
-        while (pos < goal && n < cap) {
+        while (pos < goal && pos < end && n < cap) {
             const size_t stop = step(buf, pos, end, at_eof);
             if (stop == 0) {
                 out->hit_end = 1;
@@ -259,13 +328,13 @@ done:
 
 #define CTOK_SCAN_LEVELS_OF(name, starts, step, stop_at)                                                           \
     static void name##_sse2(CTOK_BLOCK_PARAMS) {                                                                   \
-        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_sse2, ctok_flatten_plain, starts, step, stop_at);            \
+        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_sse2, ctok_widen_sse2, ctok_flatten_plain, starts, step, stop_at);            \
     }                                                                                                              \
     CTOK_AVX2 static void name##_avx2(CTOK_BLOCK_PARAMS) {                                                         \
-        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_avx2, ctok_flatten_avx2, starts, step, stop_at);             \
+        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_avx2, ctok_widen_avx2, ctok_flatten_avx2, starts, step, stop_at);             \
     }                                                                                                              \
     CTOK_AVX512 static void name##_avx512(CTOK_BLOCK_PARAMS) {                                                     \
-        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_avx512, ctok_flatten_avx512, starts, step, stop_at);         \
+        ctok_scan_windows(CTOK_BLOCK_ARGS, ctok_masks_avx512, ctok_widen_avx512, ctok_flatten_avx512, starts, step, stop_at);         \
     }                                                                                                              \
     const ctok_block_fn ctok_scan_##name##_levels[CTOK_SCAN_LEVELS] = {name##_scalar, name##_sse2, name##_avx2, name##_avx512};
 #else

@@ -27,21 +27,33 @@
 #define CTOK_KIND_NEWLINE 128u /* \r and \n, besides CTOK_KIND_WHITE */
 #define CTOK_KIND_LETTER (CTOK_KIND_UPPER | CTOK_KIND_LOWER | CTOK_KIND_UNCASED)
 
-extern const uint8_t ctok_scan_ascii[256];  /* kind of a byte < 0x80; 0 for the others */
-extern const uint8_t ctok_scan_kinds[64];   /* ctok_unicode_get -> kind */
+extern const uint8_t ctok_scan_ascii[256];     /* kind of a byte < 0x80; 0 for the others */
+extern const uint8_t ctok_scan_kinds[64];      /* ctok_unicode_get -> kind */
+extern const uint8_t ctok_scan_block[4096];    /* the first two bytes of a longer character -> where its kind is */
+extern const uint8_t ctok_scan_block_kind[];
+
+/* ctok_scan_by_bytes - kind of a character of two bytes (then third is any byte) or three. */
+CTOK_SCAN_INLINE unsigned ctok_scan_by_bytes(unsigned lead, unsigned second, unsigned third) {
+    return ctok_scan_block_kind[(size_t)ctok_scan_block[(lead & 63) << 6 | (second & 63)] << 6 | (third & 63)];
+}
+
+/* ctok_scan_four - kind of the character of four bytes at `at`; other if it is no code point. */
+static inline unsigned ctok_scan_four(const uint8_t *at) {
+    const uint32_t code = (at[0] & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
+    return code <= 0x10FFFF ? ctok_scan_kinds[ctok_unicode_get(code)] : CTOK_KIND_OTHER;
+}
 
 /* ctok_scan_wide - kind of the character of 2 to 4 bytes at `at`, and its length. */
 static inline unsigned ctok_scan_wide(const uint8_t *buf, size_t at, size_t end, size_t *len) {
-    const uint32_t lead = buf[at];
+    const unsigned lead = buf[at];
     const size_t n = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    *len = 1;
-    if (CTOK_UNLIKELY(end - at < n)) return CTOK_KIND_OTHER;
-    uint32_t code = (lead & (0xFFu >> (n + 1))) << 6 | (buf[at + 1] & 63u);
-    if (n > 2) code = code << 6 | (buf[at + 2] & 63u);
-    if (n > 3) code = code << 6 | (buf[at + 3] & 63u);
-    if (CTOK_UNLIKELY(code > 0x10FFFF)) return CTOK_KIND_OTHER;
+    if (CTOK_UNLIKELY(end - at < n)) {
+        *len = 1;
+        return CTOK_KIND_OTHER;
+    }
     *len = n;
-    return ctok_scan_kinds[ctok_unicode_get(code)];
+    if (CTOK_UNLIKELY(n == 4)) return ctok_scan_four(buf + at);
+    return ctok_scan_by_bytes(lead, buf[at + 1], buf[at + n - 1]);
 }
 
 /* ctok_scan_kind - kind of the character at `at` < end, and its length. */
