@@ -3,6 +3,10 @@
 
 #include "ctok_scan_data.h"
 
+#ifdef CTOK_SCAN_X86
+#include <cpuid.h>
+#endif
+
 #define U CTOK_KIND_UPPER
 #define L CTOK_KIND_LOWER
 #define C CTOK_KIND_UNCASED
@@ -30,19 +34,25 @@ static const ctok_block_fn *const families[CTOK_SCAN_FAMILIES] = {
     ctok_scan_qwen2_levels, ctok_scan_qwen35_levels, ctok_scan_o200k_levels,
 };
 
+#ifdef CTOK_SCAN_X86
+/* The compiler's own list of features has no portable name for LZCNT. */
+static int has_lzcnt(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c >> 5 & 1;
+}
+
 static int level_runs(ctok_scan_level level) {
-    if (level == CTOK_SCAN_SCALAR) return 1;
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    if (level <= CTOK_SCAN_SSE2) return 1;
     __builtin_cpu_init();
-    if (level == CTOK_SCAN_SSE2) return 1;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) return 0;
+    if (!__builtin_cpu_supports("popcnt") || !has_lzcnt()) return 0;
     if (level == CTOK_SCAN_AVX2) return 1;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vbmi2");
-#else
-    return 0;
-#endif
 }
+#else
+static int level_runs(ctok_scan_level level) { return level == CTOK_SCAN_SCALAR; }
+#endif
 
 ctok_block_fn ctok_scan_select(ctok_scan_family family, ctok_scan_level level) {
     return level_runs(level) ? families[family][level] : NULL;

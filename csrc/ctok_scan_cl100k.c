@@ -4,7 +4,7 @@
  *
  * The relatives differ in what a word is made of, in how many numbers stand together, and in white space at the end of the text.
  */
-#include "ctok_scan_mask.h"
+#include "ctok_scan_window.h"
 
 typedef struct cl100k_rule {
     unsigned word;   /* kinds of a word */

@@ -2,7 +2,7 @@
  *
  *   '(?:[sdmt]|ll|ve|re) | ?\p{L}+ | ?\p{N}+ | ?[^\s\p{L}\p{N}]+ | \s+(?!\S) | \s+
  */
-#include "ctok_scan_mask.h"
+#include "ctok_scan_window.h"
 
 CTOK_SCAN_INLINE size_t gpt2_step(const uint8_t *buf, size_t pos, size_t end, int at_eof) {
     if (buf[pos] == '\'') {

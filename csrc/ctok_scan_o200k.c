@@ -6,7 +6,7 @@
  * with U = Lu Lt, l = Ll, o = Lm Lo M. The first two alternatives come to this: from the start of the word take all of [Uo]*; if an l
  * follows, go on with [lo]*; if none does and there was an o, stop after the last one; else stop there.
  */
-#include "ctok_scan_mask.h"
+#include "ctok_scan_window.h"
 
 #define O200K_UNCASED (CTOK_KIND_UNCASED | CTOK_KIND_MARK)
 #define O200K_WORD (CTOK_KIND_LETTER | CTOK_KIND_MARK)

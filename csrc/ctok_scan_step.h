@@ -17,6 +17,10 @@
 #define CTOK_SCAN_INLINE static inline
 #endif
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define CTOK_SCAN_X86 1
+#endif
+
 #define CTOK_KIND_UPPER 1u    /* Lu, Lt */
 #define CTOK_KIND_LOWER 2u    /* Ll */
 #define CTOK_KIND_UNCASED 4u  /* Lm, Lo */
