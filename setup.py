@@ -16,16 +16,23 @@ from setuptools.command.build_ext import build_ext
 
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
+    "batch": ["mem", "pool", "text", "utf8"],
     "bpe": ["mem"],
     "buildinfo": [],
+    "counter": ["mem", "utf8"],
     "decode": ["decoder", "mem", "text", "utf8"],
     "detokenize": ["mem", "text", "utf8"],
+    "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "files": ["mem", "rankfile", "pack"],
+    "ids": ["mem"],
+    "pipeline": ["mem", "utf8", "vocab"],
+    "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
+    "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
+    "state": ["mem", "utf8"],
+    "stream": ["mem", "dfa", "unicode", "vocab"],
     "texts": ["mem", "stops"],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
-    "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
-    "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"

@@ -1,0 +1,35 @@
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
+
+cdef extern from "ctok_cache.h" nogil:
+    const uint32_t CTOK_CACHE_SHORT
+    const uint32_t CTOK_CACHE_LONG
+    const uint32_t CTOK_CACHE_SHORT_IDS
+    const uint32_t CTOK_CACHE_LONG_IDS
+    ctypedef struct ctok_short_entry:
+        uint64_t key[2]
+        ctok_id ids[3]
+        uint32_t n
+    ctypedef struct ctok_long_entry:
+        uint64_t key[4]
+        ctok_id ids[7]
+        uint32_t n
+    ctypedef struct ctok_cache:
+        void *room
+    ctok_status ctok_cache_init(ctok_cache *c, uint64_t seed)
+    void ctok_cache_free(ctok_cache *c)
+    void ctok_cache_key(const uint8_t *p, size_t n, bint roomy, uint64_t *key)
+    ctok_short_entry *ctok_cache_line(const ctok_cache *c, const uint64_t *key)
+    const ctok_short_entry *ctok_cache_find(const ctok_short_entry *line, const uint64_t *key)
+    void ctok_cache_put(ctok_short_entry *line, const uint64_t *key, const ctok_id *ids, size_t n)
+    bint ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t *key, ctok_long_entry **entry)
+    void ctok_cache_long_put(ctok_long_entry *entry, const uint64_t *key, const ctok_id *ids, size_t n)
+
+cdef extern from "ctok_literals.h" nogil:
+    ctypedef enum ctok_literal_result:
+        CTOK_LITERAL_NONE
+        CTOK_LITERAL_FOUND
+        CTOK_LITERAL_HOLD
+    ctok_literal_result ctok_literals_find(const ctok_vocab *literals, int only, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
+                                           size_t *start, size_t *length, ctok_id *id)

@@ -1,0 +1,55 @@
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from ctok._native.bpe cimport MergeScratch
+from ctok._native.c_engine cimport ctok_cache
+from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_utf8 cimport ctok_on_surrogate
+from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
+from ctok._native.c_split cimport ctok_splitter
+
+cdef enum:
+    BLOCK = 512                 # pretokens scanned at a time
+    PAIR_BITS = 12
+
+# What one thread needs to encode with one tokenizer: its cache, scratch memory and output. Zeroed = not initialised.
+cdef struct Context:
+    ctok_cache cache
+    MergeScratch merge
+    ctok_ids ids                # output
+    uint64_t counted            # ids counted and dropped, when `counting`
+    bint counting
+    size_t bad                  # where the trouble is, after an error status
+    uint8_t *text               # UTF-8 made from a str, a part at a time
+    size_t text_cap
+    uint32_t stops[BLOCK]
+    uint64_t pairs[1 << PAIR_BITS]  # answers of known_neighbours: set bit, left, right, answer
+    Context *next               # in the free list
+
+# The parts that the nogil code needs, without Python objects.
+cdef struct Engine:
+    const ctok_vocab *vocab
+    const ctok_splitter *splitter
+    const ctok_vocab *literals  # NULL: none
+    const ctok_id *targets
+    int only
+
+# While counting, ids are dropped as soon as they are counted.
+cdef inline void settle(Context *c) noexcept nogil:
+    if c.counting:
+        c.counted += c.ids.n
+        c.ids.n = 0
+
+cdef Context *context_new(uint64_t seed) noexcept nogil       # NULL: no memory
+cdef void context_free(Context *c) noexcept nogil
+cdef void context_trim(Context *c) noexcept nogil
+
+cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil
+cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
+                            size_t *stopped) noexcept nogil
+cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, size_t end, bint at_eof, size_t *done) noexcept nogil
+cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n, uint64_t limit) noexcept nogil
+cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,
+                             uint64_t limit) noexcept nogil
+
+# bpe_neighbours (bpe.pxd), remembered.
+cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil

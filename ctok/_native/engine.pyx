@@ -1,0 +1,258 @@
+"""The engine: text in, ids out, in blocks, without Python objects.
+
+A text is made UTF-8 where it is not (a part at a time), cut at special tokens, scanned for pretokens a block at a time, and each pretoken
+is looked up in the thread's cache; what is not there goes to the vocabulary and the merge. Everything runs on a `Context`, which one call
+owns while it runs.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
+
+from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free
+from ctok._native.c_engine cimport (
+    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
+    ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_key, ctok_cache_line, ctok_cache_long, ctok_cache_long_put,
+    ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_long_entry, ctok_short_entry)
+from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
+from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
+    ctok_mem_resize, ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_find)
+from ctok._native.c_scan cimport ctok_block
+from ctok._native.c_split cimport ctok_split_block
+
+cdef enum:
+    WINDOW = 1 << 20            # bytes of a UTF-8 text taken at a time
+    PART = 1 << 16              # bytes of UTF-8 made from a str at a time
+    KEEP = 1 << 18              # items of scratch memory that a context keeps between calls
+
+
+cdef Context *context_new(uint64_t seed) noexcept nogil:
+    cdef Context *c = <Context *>ctok_mem_zeroed(1, sizeof(Context))
+    if c == NULL:
+        return NULL
+    if ctok_cache_init(&c.cache, seed) != CTOK_OK:
+        ctok_mem_free(c)
+        return NULL
+    return c
+
+
+cdef void context_free(Context *c) noexcept nogil:
+    ctok_cache_free(&c.cache)
+    merge_scratch_free(&c.merge)
+    ctok_ids_free(&c.ids)
+    ctok_mem_free(c.text)
+    ctok_mem_free(c)
+
+
+cdef void context_trim(Context *c) noexcept nogil:
+    """Give back what an unusually large text made grow."""
+    if c.ids.cap > KEEP:
+        ctok_ids_free(&c.ids)
+    if c.text_cap > KEEP:
+        ctok_mem_free(c.text)
+        c.text = NULL
+        c.text_cap = 0
+    if c.merge.cap > KEEP:
+        merge_scratch_free(&c.merge)
+
+
+cdef ctok_status resolve(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+    """Append the ids of a pretoken that no cache holds."""
+    cdef ctok_id whole = ctok_vocab_find(v, p, n)
+    if whole != CTOK_NO_ID:
+        return ctok_ids_push(&c.ids, whole)
+    return bpe_merge(v, p, n, &c.merge, &c.ids, &c.bad)
+
+
+cdef ctok_status resolve_long(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+    """The same for 16 bytes or more, through the cache of long pretokens where it can hold them."""
+    cdef uint64_t key[4]
+    cdef ctok_long_entry *entry
+    cdef size_t before = c.ids.n
+    cdef ctok_status status
+    if n > CTOK_CACHE_LONG:
+        return resolve(c, v, p, n)
+    if ctok_cache_long(&c.cache, p, n, key, &entry):
+        status = ctok_ids_reserve(&c.ids, CTOK_CACHE_LONG_IDS)
+        if status == CTOK_OK:
+            memcpy(c.ids.at + c.ids.n, entry.ids, sizeof(entry.ids))
+            c.ids.n += entry.n
+        return status
+    status = resolve(c, v, p, n)
+    if status == CTOK_OK and c.ids.n - before <= CTOK_CACHE_LONG_IDS:
+        ctok_cache_long_put(entry, key, c.ids.at + before, c.ids.n - before)
+    return status
+
+
+cdef ctok_status resolve_short(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n, ctok_short_entry *line,
+                               const uint64_t *key) noexcept nogil:
+    cdef size_t before = c.ids.n
+    cdef ctok_status status = resolve(c, v, p, n)
+    if status == CTOK_OK and c.ids.n - before <= CTOK_CACHE_SHORT_IDS:
+        ctok_cache_put(line, key, c.ids.at + before, c.ids.n - before)
+    return status
+
+
+cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+    """Append the ids of one whole pretoken; after an error c.bad is the place in it."""
+    cdef uint64_t key[2]
+    cdef ctok_short_entry *line
+    cdef const ctok_short_entry *hit
+    if n > CTOK_CACHE_SHORT:
+        return resolve_long(c, v, p, n)
+    ctok_cache_key(p, n, False, key)
+    line = ctok_cache_line(&c.cache, key)
+    hit = ctok_cache_find(line, key)
+    if hit == NULL:
+        return resolve_short(c, v, p, n, line, key)
+    if ctok_ids_reserve(&c.ids, CTOK_CACHE_SHORT_IDS) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    memcpy(c.ids.at + c.ids.n, hit.ids, sizeof(hit.ids))
+    c.ids.n += hit.n
+    return CTOK_OK
+
+
+cdef ctok_status encode_block(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n, size_t end) noexcept nogil:
+    """Append the ids of the n pretokens of c.stops, the first of which begins at start; buf is readable up to end."""
+    cdef uint64_t key[2]
+    cdef ctok_short_entry *line
+    cdef const ctok_short_entry *hit
+    cdef size_t i, size
+    cdef ctok_status status
+    # At most one id a byte; a copy from the cache may write 3 more.
+    if ctok_ids_reserve(&c.ids, c.stops[n - 1] - start + CTOK_CACHE_LONG_IDS + 1) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    for i in range(n):
+        size = c.stops[i] - start
+        if size <= CTOK_CACHE_SHORT:
+            ctok_cache_key(buf + start, size, start + 16 <= end, key)
+            line = ctok_cache_line(&c.cache, key)
+            hit = ctok_cache_find(line, key)
+            if hit != NULL:
+                memcpy(c.ids.at + c.ids.n, hit.ids, sizeof(hit.ids))
+                c.ids.n += hit.n
+                start += size
+                continue
+            status = resolve_short(c, v, buf + start, size, line, key)
+        else:
+            status = resolve_long(c, v, buf + start, size)
+        if status != CTOK_OK:
+            c.bad += start
+            return status
+        start += size
+    return CTOK_OK
+
+
+cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
+                            size_t *stopped) noexcept nogil:
+    """Append the ids of buf[pos..end) as far as its pretokens are certain; *stopped is where the open one starts."""
+    cdef ctok_block b
+    cdef ctok_status status
+    while pos < end:
+        ctok_split_block(e.splitter, buf, pos, end, at_eof, c.stops, BLOCK, &b)
+        if b.n:
+            status = encode_block(c, e.vocab, buf, b.first, b.n, end)
+            if status != CTOK_OK:
+                return status
+            settle(c)
+        pos = b.next
+        if b.hit_end:
+            break
+    stopped[0] = pos
+    return CTOK_OK
+
+
+cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, size_t end, bint at_eof, size_t *done) noexcept nogil:
+    """Append the ids of buf[0..end), special tokens included, as far as they are certain; *done is where the open rest starts.
+
+    CTOK_ERR_STOPPED: a forbidden text starts at c.bad; its number is c.counted.
+    """
+    cdef size_t pos = 0, start = 0, size = 0
+    cdef ctok_id found = 0
+    cdef ctok_literal_result r
+    cdef ctok_status status
+    while e.literals != NULL:
+        r = ctok_literals_find(e.literals, e.only, buf, pos, end, at_eof, &start, &size, &found)
+        if r == CTOK_LITERAL_NONE:
+            break
+        if r == CTOK_LITERAL_HOLD:
+            return encode_run(c, e, buf, pos, start, False, done)
+        status = encode_run(c, e, buf, pos, start, True, done)
+        if status != CTOK_OK:
+            return status
+        if e.targets[found] == CTOK_NO_ID:
+            c.bad = start
+            c.counted = found
+            return CTOK_ERR_STOPPED
+        status = ctok_ids_push(&c.ids, e.targets[found])
+        if status != CTOK_OK:
+            return status
+        settle(c)
+        pos = start + size
+    done[0] = pos
+    return encode_run(c, e, buf, pos, end, at_eof, done) if pos < end else CTOK_OK
+
+
+cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil:
+    cdef uint64_t pair = <uint64_t>1 << 63 | <uint64_t>(left & 0x7FFFFFFF) << 32 | <uint64_t>right << 1
+    cdef uint64_t *memo = &c.pairs[ctok_mix(pair) >> (64 - PAIR_BITS)]
+    cdef bint answer
+    status[0] = CTOK_OK
+    if memo[0] & ~<uint64_t>1 == pair:
+        return memo[0] & 1
+    answer = bpe_neighbours(v, left, right, &c.merge, status)
+    if status[0] == CTOK_OK:
+        memo[0] = pair | answer
+    return answer
+
+
+cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n, uint64_t limit) noexcept nogil:
+    """Append the ids of a whole UTF-8 text, window by window; stops early once there are more than `limit`."""
+    cdef size_t pos = 0, end, done = 0, window = WINDOW
+    cdef ctok_status status
+    while True:
+        end = n if n - pos <= window else pos + window
+        while end < n and (buf[end] & 0xC0) == 0x80:
+            end -= 1
+        status = encode_text(c, e, buf + pos, end - pos, end == n, &done)
+        if status != CTOK_OK:
+            c.bad += pos
+            return status
+        if end == n or c.counted + c.ids.n > limit:
+            return CTOK_OK
+        pos += done
+        window = WINDOW if done else window * 2
+
+
+cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,
+                             uint64_t limit) noexcept nogil:
+    """The same for a str of 1, 2 or 4 bytes a character; c.bad counts characters."""
+    cdef size_t at = 0, filled = 0, written = 0, done = 0
+    cdef ctok_status status
+    cdef uint8_t *room
+    while True:
+        if filled + PART // 2 > c.text_cap:
+            room = <uint8_t *>ctok_mem_resize(c.text, max(<size_t>PART, 2 * c.text_cap), 1)
+            if room == NULL:
+                return CTOK_ERR_MEMORY
+            c.text = room
+            c.text_cap = max(<size_t>PART, 2 * c.text_cap)
+        status = ctok_utf8_from(kind, src, n, &at, c.text + filled, c.text_cap - filled, &written, how)
+        if status != CTOK_OK:
+            c.bad = at
+            return status
+        filled += written
+        status = encode_text(c, e, c.text, filled, at == n, &done)
+        if status != CTOK_OK:
+            c.bad = at - ctok_utf8_count(c.text + c.bad, filled - c.bad)
+            return status
+        if at == n or c.counted + c.ids.n > limit:
+            return CTOK_OK
+        filled -= done
+        memmove(c.text, c.text + done, filled)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

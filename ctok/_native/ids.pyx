@@ -1,0 +1,135 @@
+# cython: freethreading_compatible=False
+"""Ids as Python objects: lists of shared ints, and `Ids`, one block of memory with the buffer protocol.
+
+Lists are built from a table that holds one int object for each small id, made when first needed: a list of ids costs a look-up and a
+reference an id, not an object.
+"""
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_FillInfo
+from cpython.object cimport PyObject
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy
+
+from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_free, ctok_mem_zeroed
+
+cdef extern from "Python.h":
+    PyObject *PyList_New_raw "PyList_New" (Py_ssize_t n) except NULL
+    void PyList_SET_ITEM_raw "PyList_SET_ITEM" (PyObject *o, Py_ssize_t i, PyObject *item) noexcept
+    PyObject *PyLong_FromLong_raw "PyLong_FromLong" (long n) except NULL
+    void Py_INCREF_raw "Py_INCREF" (PyObject *o) noexcept
+    void Py_DECREF_raw "Py_DECREF" (PyObject *o) noexcept
+
+cdef char *FORMAT = "I"
+cdef PyObject **int_table = NULL
+cdef Py_ssize_t int_table_n = 0
+
+
+cdef int reserve_ints(Py_ssize_t n) except -1:
+    global int_table, int_table_n
+    cdef PyObject **bigger
+    if n <= int_table_n:
+        return 0
+    bigger = <PyObject **>ctok_mem_zeroed(n, sizeof(PyObject *))
+    if bigger == NULL:
+        raise MemoryError("no memory for the table of ints")
+    if int_table_n:
+        memcpy(bigger, int_table, int_table_n * sizeof(PyObject *))
+        ctok_mem_free(int_table)
+    int_table = bigger
+    int_table_n = n
+    return 0
+
+
+cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
+    cdef PyObject *out = PyList_New_raw(n)
+    cdef PyObject *number
+    cdef Py_ssize_t i
+    cdef list result
+    for i in range(n):
+        number = int_table[ids[i]] if ids[i] < int_table_n else NULL
+        if number == NULL:
+            number = PyLong_FromLong_raw(ids[i])
+            if ids[i] < int_table_n:
+                int_table[ids[i]] = number
+                Py_INCREF_raw(number)
+        else:
+            Py_INCREF_raw(number)
+        PyList_SET_ITEM_raw(out, i, number)
+    result = <list>out
+    Py_DECREF_raw(out)
+    return result
+
+
+cdef Ids ids_to_object(const ctok_id *ids, Py_ssize_t n):
+    cdef Ids out = Ids.__new__(Ids)
+    out.at = <ctok_id *>ctok_mem_alloc(n, sizeof(ctok_id))
+    if out.at == NULL:
+        raise MemoryError(f"no memory for {n} ids")
+    if n:
+        memcpy(out.at, ids, n * sizeof(ctok_id))
+    out.n = n
+    return out
+
+
+cdef class Ids:
+    """Ids as one block of memory: a read-only buffer of unsigned 32-bit numbers.
+
+    ``memoryview(ids)``, ``numpy.asarray(ids)`` and ``array.array("I", ids)`` read it without numpy being needed; `len`, indexing, iteration,
+    slices (as lists), comparison and `tolist` work as for a list.
+    """
+
+    def __dealloc__(self):
+        ctok_mem_free(self.at)
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, index):
+        cdef Py_ssize_t i
+        if isinstance(index, slice):
+            return self.tolist()[index]
+        i = index
+        if i < 0:
+            i += self.n
+        if not 0 <= i < self.n:
+            raise IndexError(f"index {index} is out of range for {self.n} ids")
+        return self.at[i]
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def tolist(self):
+        """Return the ids as a list of int."""
+        return ids_to_list(self.at, self.n)
+
+    def __eq__(self, other):
+        if isinstance(other, (Ids, list)):
+            return len(self) == len(other) and self.tolist() == list(other)
+        return NotImplemented
+
+    __hash__ = None
+
+    def __repr__(self):
+        shown = ", ".join([str(number) for number in self[:8]])
+        return f"<Ids: {self.n} [{shown}{', ...' if self.n > 8 else ''}]>"
+
+    def __reduce__(self):
+        return _from_bytes, (bytes(memoryview(self)),)
+
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("Ids are read-only")
+        PyBuffer_FillInfo(view, self, self.at, self.n * <Py_ssize_t>sizeof(ctok_id), True, flags)
+        view.itemsize = sizeof(ctok_id)
+        self.shape[0] = self.n
+        self.strides[0] = sizeof(ctok_id)
+        view.format = FORMAT if flags & PyBUF_FORMAT else NULL
+        if view.shape != NULL:
+            view.shape = self.shape
+        if view.strides != NULL:
+            view.strides = self.strides
+
+
+def _from_bytes(const uint8_t[::1] raw):
+    cdef Py_ssize_t n = raw.shape[0] // <Py_ssize_t>sizeof(ctok_id)
+    return ids_to_object(<const ctok_id *>&raw[0] if n else NULL, n)

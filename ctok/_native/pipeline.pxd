@@ -1,0 +1,48 @@
+from libc.stdint cimport uint64_t
+
+from ctok._native.c_utf8 cimport ctok_on_surrogate
+from ctok._native.c_vocab cimport ctok_id, ctok_status
+from ctok._native.engine cimport Context, Engine
+from ctok._native.split cimport Splitter
+from ctok._native.vocab cimport Vocab
+
+# The texts that one special-token policy matches before the model, and what each gives: an id, or CTOK_NO_ID for a forbidden one.
+cdef class Literals:
+    cdef Vocab texts            # text -> number
+    cdef ctok_id *targets       # number -> id
+    cdef readonly tuple names   # number -> text
+    cdef int only               # the byte all texts begin with, or -1
+
+cdef struct Job:
+    int kind                    # 0: UTF-8; 1, 2, 4: bytes a character
+    const void *data
+    size_t n
+    size_t worker               # whose output holds the result, from where, how many
+    size_t begin
+    uint64_t count
+    ctok_status status
+    size_t bad
+    uint64_t number
+
+cdef class Pipeline:
+    cdef readonly Vocab vocab
+    cdef readonly Splitter splitter
+    cdef readonly object fallback
+    cdef readonly dict specials
+    cdef readonly dict always
+    cdef dict policies
+    cdef Literals plain
+    cdef Literals everything
+    cdef Context *free_contexts
+    cdef Context *acquire(self) except NULL
+    cdef void release(self, Context *c) noexcept
+    cdef Literals policy(self, allowed, disallowed)
+    cdef void engine(self, Literals literals, Engine *e) noexcept
+    cdef object prepare(self, text, errors, Job *job, str prefix=*)
+    cdef object run(self, Context *c, text, Literals literals, errors, uint64_t limit)
+    cdef object run_fallback(self, Context *c, text, Literals literals, errors)
+    cdef object run_pieces(self, Context *c, str text)
+
+cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how, uint64_t limit) noexcept nogil
+cdef object raise_status(ctok_status status, position, str unit, shown, str prefix=*)
+cdef object raise_for(ctok_status status, size_t bad, uint64_t number, object text, Literals literals, str prefix=*)

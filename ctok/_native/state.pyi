@@ -1,0 +1,29 @@
+from collections.abc import Collection
+from typing import Any
+
+from typing_extensions import Self
+
+from .pipeline import Pipeline, Text
+
+class TextState:
+    tokenizer: Pipeline
+    def __new__(
+        cls,
+        tokenizer: Pipeline,
+        *args: Any,
+        allowed_special: Collection[str] = (),
+        disallowed_special: Collection[str] = (),
+        add_special_tokens: bool = True,
+        errors: str = "strict",
+        **kwargs: Any,
+    ) -> Self: ...
+    @property
+    def pending(self) -> bytes: ...
+    def getstate(self) -> bytes: ...
+    def setstate(self, state: bytes) -> None: ...
+
+class IncrementalEncoder(TextState):
+    def encode(self, chunk: Text, final: bool = False) -> list[int]: ...
+    def reset(self) -> None: ...
+    def copy(self) -> IncrementalEncoder: ...
+    def __copy__(self) -> IncrementalEncoder: ...

@@ -1,0 +1,384 @@
+# cython: freethreading_compatible=False
+"""Incremental codecs on the side of encoding: `IncrementalEncoder` and `IncrementalCounter`.
+
+Both are a `TextState`: the open end of a text (stream.pxd) and what is held before it becomes UTF-8, an unfinished character of bytes or a high
+surrogate of a str. A call works on the state and, if it raises, puts back the copy it made first; the state is small, so that is cheap.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from ctok._native.c_utf8 cimport (
+    CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from, ctok_utf8_tail,
+    ctok_utf8_validate)
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_OK, ctok_status
+from ctok._native.engine cimport Context, Engine
+from ctok._native.ids cimport ids_to_list
+from ctok._native.pipeline cimport Literals, Pipeline, raise_status
+from ctok._native.stream cimport Stream, stream_copy, stream_free, stream_process, stream_reserve, stream_reset
+
+from .._version import __version__
+from ..errors import EncodeError, StateError
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object o)
+    bint PyUnicode_IS_ASCII(object o)
+    void *PyUnicode_DATA(object o)
+    Py_ssize_t PyUnicode_GET_LENGTH(object o)
+    Py_UCS4 PyUnicode_READ_CHAR(object o, Py_ssize_t i)
+
+cdef enum:
+    SLICE = 1 << 16             # bytes of UTF-8 taken from a chunk at a time
+    ALONE = 4096                # bytes from which the GIL is released
+
+
+cdef inline bint is_high(uint32_t char) noexcept nogil:
+    return 0xD800 <= char < 0xDC00
+
+
+cdef class TextState:
+    """The part that encoder and counter share. Not for direct use."""
+
+    def __cinit__(self, Pipeline tokenizer not None, *args, allowed_special=(), disallowed_special=(), add_special_tokens=True,
+                  errors="strict", **kwargs):
+        if errors != "strict" and errors != "replace":
+            raise ValueError(f'errors must be "strict" or "replace", not {errors!r}')
+        self.tokenizer = tokenizer
+        self.literals = tokenizer.policy(allowed_special, disallowed_special)
+        self.policy = _frozen(allowed_special), _frozen(disallowed_special), bool(add_special_tokens)
+        self.errors = errors
+        self.parts = None if tokenizer.splitter is not None else []
+
+    def __dealloc__(self):
+        stream_free(&self.stream)
+        stream_free(&self.spare)
+
+    @property
+    def pending(self):
+        """UTF-8 bytes of the text whose ids have not left yet. Empty bytes when nothing is held."""
+        held = b"".join([part.encode("utf-8", "surrogatepass") for part in self.parts]) if self.parts else b""
+        if self.held.high:
+            held += chr(self.held.high).encode("utf-8", "surrogatepass")
+        return held + (<const char *>self.stream.buf)[:self.stream.n] + (<const char *>self.held.partial)[:self.held.n_partial]
+
+    # ---- text in ----
+
+    cdef object push(self, Context *c, chunk, bint final):
+        """Take a chunk; its certain ids go to the context. If this raises, the state is as before."""
+        cdef Held held = self.held
+        cdef Stream stream
+        cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
+        if stream_copy(&self.spare, &self.stream) != CTOK_OK:
+            raise MemoryError("no memory for the codec's state")
+        try:
+            if isinstance(chunk, str):
+                self.push_str(c, chunk, final)
+            elif isinstance(chunk, (bytes, bytearray, memoryview)):
+                self.push_bytes(c, bytes(chunk), final)
+            else:
+                raise TypeError(f"a chunk must be str, or bytes holding UTF-8, not {type(chunk).__name__}")
+        except BaseException:
+            stream = self.stream
+            self.stream = self.spare
+            self.spare = stream
+            self.held = held
+            if self.parts is not None:
+                del self.parts[n_parts:]
+            raise
+        if final:
+            self.clear()
+
+    cdef object clear(self):
+        stream_reset(&self.stream)
+        self.held.n_partial = self.held.high = 0
+        self.held.chars = self.held.n_bytes = 0
+        if self.parts is not None:
+            self.parts = []
+
+    cdef object push_str(self, Context *c, str chunk, bint final):
+        cdef Py_ssize_t n
+        cdef uint32_t high = 0
+        if self.held.n_partial:
+            if chunk:
+                raise TypeError("bytes of an unfinished character are held; go on with bytes, or reset() first")
+            return self.push_bytes(c, b"", final)
+        if self.held.high:
+            chunk = chr(self.held.high) + chunk
+            self.held.high = 0
+        n = PyUnicode_GET_LENGTH(chunk)
+        if n and not final and is_high(PyUnicode_READ_CHAR(chunk, n - 1)):
+            n -= 1
+            high = PyUnicode_READ_CHAR(chunk, n)
+        self.consume(c, chunk, 0 if PyUnicode_IS_ASCII(chunk) else PyUnicode_KIND(chunk), PyUnicode_DATA(chunk), n, final)
+        self.held.high = high
+
+    cdef object push_bytes(self, Context *c, bytes chunk, bint final):
+        cdef size_t n, tail = 0, bad = 0
+        if self.held.high:
+            if chunk:
+                raise TypeError("half of a surrogate pair is held; go on with str, or reset() first")
+            return self.push_str(c, "", final)
+        if self.held.n_partial:
+            chunk = (<const char *>self.held.partial)[:self.held.n_partial] + chunk
+            self.held.n_partial = 0
+        n = len(chunk)
+        if not final:
+            tail = ctok_utf8_tail(<const uint8_t *>chunk, n)
+            n -= tail
+        if ctok_utf8_validate(<const uint8_t *>chunk, n, &bad) == CTOK_OK:
+            self.consume(c, chunk, 0, <const uint8_t *>chunk, n, final)
+        elif self.errors == "strict":
+            raise_status(CTOK_ERR_UTF8, self.held.n_bytes + bad, "byte", f"invalid UTF-8 (byte 0x{chunk[bad]:02X})")
+        else:
+            self.push_str(c, chunk[:n].decode("utf-8", "replace"), final)
+        if tail:
+            memcpy(self.held.partial, <const uint8_t *>chunk + n, tail)
+            self.held.n_partial = <uint32_t>tail
+
+    cdef object consume(self, Context *c, object chunk, int kind, const void *data, size_t n, bint final):
+        """Take n characters (kind 0: bytes) of well-formed text, a slice at a time."""
+        cdef Engine e
+        cdef Stream *s = &self.stream
+        cdef size_t at = 0, written = 0, before
+        cdef ctok_status status = CTOK_OK
+        cdef ctok_on_surrogate how = CTOK_SURROGATE_STRICT if self.errors == "strict" else CTOK_SURROGATE_REPLACE
+        cdef bint is_last = n == 0
+        self.tokenizer.engine(self.literals, &e)
+        if is_last and not final:
+            return
+        while True:
+            before = s.n
+            status = stream_reserve(s, min((n - at) * max(kind, 1) + 4, <size_t>SLICE))
+            if status == CTOK_OK and kind:
+                status = ctok_utf8_from(kind, data, n, &at, s.buf + s.n, s.cap - s.n, &written, how)
+                if status != CTOK_OK:
+                    self.held.chars += at
+                    raise_status(status, self.held.chars, "char", f"lone surrogate U+{ord(chunk[at]):04X}")
+            elif status == CTOK_OK:
+                written = n - at if n - at <= SLICE else SLICE
+                while at + written < n and ((<const uint8_t *>data)[at + written] & 0xC0) == 0x80:
+                    written -= 1
+                if written:
+                    memcpy(s.buf + s.n, <const uint8_t *>data + at, written)
+                at += written
+            s.n += written
+            is_last = at == n
+            self.held.n_bytes += written
+            self.held.chars += ctok_utf8_count(s.buf + before, written) if s.n > before else 0
+            if self.parts is not None:
+                self.parts.append((<const char *>s.buf)[:s.n].decode())
+                s.n = 0
+                if is_last and final:
+                    self.end_parts(c)
+            elif status == CTOK_OK:
+                self.taken(before)
+                if written < ALONE:
+                    status = stream_process(c, &e, s, final and is_last)
+                else:
+                    with nogil:
+                        status = stream_process(c, &e, s, final and is_last)
+            if status != CTOK_OK:
+                self.fail(status, c, chunk)
+            if is_last:
+                return
+
+    cdef object taken(self, size_t start):
+        """Called with each new piece of text, stream.buf[start:stream.n], before it is encoded."""
+
+    cdef object end_parts(self, Context *c):
+        text = "".join(self.parts)
+        if c.counting:
+            c.counted += self.tokenizer.count(text, allowed_special=self.policy[0], disallowed_special=self.policy[1])
+        else:
+            self.tokenizer.run(c, text, self.literals, self.errors, 1 << 62)
+
+    cdef object fail(self, ctok_status status, Context *c, object chunk):
+        cdef Stream *s = &self.stream
+        cdef bytes rest = (<const char *>s.buf)[c.bad:s.n] if c.bad < s.n else b""
+        unit = "char" if isinstance(chunk, str) else "byte"
+        position = self.held.chars - ctok_utf8_count(<const uint8_t *>rest, len(rest)) if unit == "char" else self.held.n_bytes - len(rest)
+        if status == CTOK_ERR_STOPPED:
+            shown = self.literals.names[c.counted]
+        else:
+            shown = f"byte 0x{rest[0]:02X}" if rest else ""
+        raise_status(status, position, unit, shown)
+
+    # ---- the end of the text, as it is now ----
+
+    cdef uint64_t ending(self) except? 0xFFFFFFFF:
+        """How many ids the held text gives if nothing follows."""
+        cdef TextState end
+        cdef Context *c
+        if self.parts is None and self.stream.n == 0 and not self.held.n_partial and not self.held.high:
+            return 0
+        end = TextState.__new__(
+            TextState, self.tokenizer, allowed_special=self.policy[0], disallowed_special=(), errors="replace")
+        self.clone_into(end)
+        end.literals = self.literals
+        c = self.tokenizer.acquire()
+        c.counting = True
+        try:
+            end.push(c, "", True)
+            return c.counted + c.ids.n
+        finally:
+            self.tokenizer.release(c)
+
+    cdef object clone_into(self, TextState other):
+        if stream_copy(&other.stream, &self.stream) != CTOK_OK:
+            raise MemoryError("no memory for a copy of the codec")
+        other.held = self.held
+        other.parts = None if self.parts is None else list(self.parts)
+
+    # ---- saved states ----
+
+    cdef bytes fingerprint(self):
+        from hashlib import blake2b
+
+        digest = blake2b(digest_size=8)
+        digest.update(self.tokenizer.vocab.fingerprint)
+        pattern = self.tokenizer.splitter.pattern if self.tokenizer.splitter is not None else self.tokenizer.fallback.pattern
+        allowed, disallowed, template = self.policy
+        names = [sorted(part) if isinstance(part, frozenset) else part for part in (allowed, disallowed)]
+        digest.update(repr((__version__, type(self).__name__, pattern, names, template, self.errors)).encode("utf-8", "surrogatepass"))
+        return digest.digest()
+
+    def getstate(self):
+        """Return the codec's state as bytes, for `setstate` of a codec with the same tokenizer, options and version of ctok."""
+        from struct import pack
+
+        cdef Stream *s = &self.stream
+        held = pack("<4sIIQQ", (<const char *>self.held.partial)[:4], self.held.n_partial, self.held.high, self.held.chars,
+                    self.held.n_bytes)
+        scan = pack("<?IIQQQI", s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned)
+        text = "".join(self.parts).encode("utf-8", "surrogatepass") if self.parts is not None else (<const char *>s.buf)[:s.n]
+        return b"ctok\x01" + self.fingerprint() + held + scan + text
+
+    def setstate(self, state):
+        """Go on from a state that `getstate` gave.
+
+        Raises
+        ------
+        StateError
+            The bytes are no state, or one of another tokenizer, other options, or another version. The codec is as before the call.
+        """
+        from struct import calcsize, unpack_from
+
+        cdef Stream s
+        cdef Held held
+        cdef size_t i
+        cdef bytes raw = bytes(state), text
+        head, fixed = 5 + 8, calcsize("<4sIIQQ") + calcsize("<?IIQQQI")
+        if len(raw) < head + fixed or raw[:5] != b"ctok\x01":
+            raise StateError("these bytes are not a state of a ctok codec, or one of a newer version")
+        if raw[5:13] != self.fingerprint():
+            raise StateError("this state belongs to another tokenizer, other options, another kind of codec or another version of ctok")
+        partial, held.n_partial, held.high, held.chars, held.n_bytes = unpack_from("<4sIIQQ", raw, head)
+        for i in range(4):
+            held.partial[i] = (<bytes>partial)[i]
+        s = self.spare
+        (s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned) = unpack_from(
+            "<?IIQQQI", raw, head + calcsize("<4sIIQQ"))
+        text = raw[head + fixed:]
+        self.check_state(&s, &held, text)
+        if self.parts is not None:
+            self.parts = [text.decode("utf-8", "surrogatepass")]
+            text = b""
+        s.n = s.base = s.known = s.n_walks = 0
+        if stream_reserve(&s, len(text)) != CTOK_OK:
+            self.spare = s
+            raise MemoryError("no memory for the codec's state")
+        if text:
+            memcpy(s.buf, <const uint8_t *>text, len(text))
+        s.n = len(text)
+        self.spare = self.stream
+        self.stream = s
+        self.held = held
+
+    cdef object check_state(self, Stream *s, Held *held, bytes text):
+        """Refuse what could not have come from getstate and would lead the kernels astray."""
+        cdef size_t lead = 0, bad = 0, n = len(text), scanned = s.scanned
+        cdef const uint8_t *p = text
+        cdef bint fits = held.n_partial <= 3 and scanned <= n and (held.high == 0 or is_high(held.high))
+        if fits and s.is_open:
+            fits = (s.scan.state % (self.tokenizer.splitter.s.dfa.n_classes + 1) == 0
+                    and s.scan.state < self.tokenizer.splitter.s.dfa.n_states * (self.tokenizer.splitter.s.dfa.n_classes + 1)
+                    and s.scan.flags == 0 and s.scan.n == s.cut + scanned and s.scan.accept <= s.scan.n)
+        while fits and s.cut and lead < 3 and lead < n and (p[lead] & 0xC0) == 0x80:
+            lead += 1
+        if fits and self.parts is None:
+            fits = ctok_utf8_validate(p + lead, n - lead, &bad) == CTOK_OK and (scanned == n or (p[scanned] & 0xC0) != 0x80)
+        if not fits:
+            raise StateError("this state is damaged")
+
+
+cdef object _frozen(names):
+    return names if isinstance(names, str) else frozenset(names)
+
+
+cdef class IncrementalEncoder(TextState):
+    """Encode text that arrives in chunks: ids leave as soon as no later text can change them.
+
+    Parameters
+    ----------
+    tokenizer
+        A `Tokenizer`.
+    allowed_special, disallowed_special, add_special_tokens, errors
+        As in `Tokenizer.encode`.
+
+    Notes
+    -----
+    For every way to cut a text into chunks the ids, joined, are those of ``tokenizer.encode(text)``. At the end of each call what is held back
+    is at most what some continuation could still change. A split rule that only the `regex` package can run holds everything until
+    ``final=True``. Chunks may be str or bytes, and may break inside a character. An encoder belongs to one task at a time.
+
+    Examples
+    --------
+    >>> encoder = tok.encoder()
+    >>> encoder.encode("Hel"), encoder.encode("lo wor"), encoder.encode("ld", final=True)
+    ([], [13225], [2375])
+    """
+
+    def encode(self, chunk, final=False):
+        """Take a chunk and return the ids that are certain now; with ``final=True`` all that are left, and the encoder is as new.
+
+        Raises
+        ------
+        EncodeError
+            A lone surrogate, invalid UTF-8, or a byte without a token. `position` counts from the start of the stream.
+        DisallowedSpecialTokenError
+            A disallowed text was completed.
+        TypeError
+            Not text; or str after bytes that broke off inside a character, or the reverse.
+
+        Notes
+        -----
+        After an error the encoder is as before the call. Cost: linear in the chunk, plus what is held (some ten bytes as a rule).
+        """
+        cdef Context *c = self.tokenizer.acquire()
+        try:
+            self.push(c, chunk, final)
+            return ids_to_list(c.ids.at, c.ids.n)
+        finally:
+            self.tokenizer.release(c)
+
+    def reset(self):
+        """Forget the text so far."""
+        self.clear()
+
+    def copy(self):
+        """Return an encoder that goes on from the same state independently."""
+        other = IncrementalEncoder(self.tokenizer, allowed_special=self.policy[0], disallowed_special=self.policy[1],
+                                   add_special_tokens=self.policy[2], errors=self.errors)
+        self.clone_into(other)
+        return other
+
+    __copy__ = copy
+
+    def __reduce__(self):
+        return _restore, (IncrementalEncoder, self.tokenizer, *self.policy, self.errors, self.getstate())
+
+
+def _restore(kind, tokenizer, allowed, disallowed, template, errors, state):
+    codec = kind(tokenizer, allowed_special=allowed, disallowed_special=disallowed, add_special_tokens=template, errors=errors)
+    codec.setstate(state)
+    return codec

@@ -1,0 +1,111 @@
+"""Cut text so that each part has at most so many ids: the arithmetic behind `Tokenizer.truncate` and `Tokenizer.split`.
+
+The number of ids of a prefix is not monotone: one more character can join tokens. What is monotone is `IncrementalCounter.stable`, the ids that
+no later text changes. So the text is read until `stable` exceeds the limit, and from there the longest prefix that fits is looked for
+backwards, from counters remembered on the way.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .incremental import IncrementalCounter
+    from .tokenizer import Tokenizer
+
+    Options = dict[str, Any]
+    Mark = tuple[int, IncrementalCounter]
+
+COARSE = 4096  # characters between two remembered counters
+FINE = 32
+
+
+def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
+    """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits."""
+    if tokenizer.splitter is None:
+        return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
+    marks, end = _read(tokenizer.counter(**options), text, start, max_tokens)
+    while marks:
+        at, counter = marks.pop()
+        marks_here, stop = _read(counter, text, at, max_tokens, end, FINE)
+        for place, mark in reversed(marks_here):
+            found = _last_fitting(mark, text, place, stop, max_tokens)
+            if found is not None:
+                return found
+            stop = place
+        end = at
+    return start
+
+
+def _read(
+    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, step: int = COARSE
+) -> tuple[list[Mark], int]:
+    """Feed until `stable` exceeds the limit or the text ends. Returns counters from before each step, with their places, and where it ended."""
+    stop = len(text) if stop is None else stop
+    marks = [(at, counter.copy())]
+    while at < stop:
+        after = min(at + step, stop)
+        counter.feed(text[at:after])
+        at = after
+        if counter.stable > max_tokens:
+            break
+        marks.append((at, counter.copy()))
+    return marks, at
+
+
+def _last_fitting(counter: IncrementalCounter, text: str, start: int, stop: int, max_tokens: int) -> int | None:
+    """The largest place in start..stop at which the count fits, or None."""
+    counter, found = counter.copy(), None
+    if counter.count <= max_tokens:
+        found = start
+    for place in range(start, stop):
+        counter.feed(text[place])
+        if counter.stable > max_tokens:
+            break
+        if counter.count <= max_tokens:
+            found = place + 1
+    return found
+
+
+def _prefix_end_by_bisection(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
+    low, high = start, len(text)
+    if tokenizer.count(text[start:], **options) <= max_tokens:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if tokenizer.count(text[start:middle], **options) <= max_tokens:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def pieces(tokenizer: Tokenizer, text: str, max_tokens: int, overlap: int, options: Options) -> Iterator[tuple[int, int]]:
+    """Yield ``(start, end)`` of consecutive pieces of at most `max_tokens` ids each; see `Tokenizer.split`."""
+    start = 0
+    while True:
+        end = prefix_end(tokenizer, text, start, max_tokens, options)
+        if end == start and start < len(text):
+            raise ValueError(
+                f"character {start} ({text[start]!r}) alone needs {tokenizer.count(text[start], **options)} ids, more than max_tokens={max_tokens}"
+            )
+        yield start, end
+        if end == len(text):
+            return
+        again = _overlap_start(tokenizer, text, start, end, overlap, options)
+        # A piece must bring something new, else the overlap is given up for it.
+        start = again if prefix_end(tokenizer, text, again, max_tokens, options) > end else end
+
+
+def _overlap_start(tokenizer: Tokenizer, text: str, start: int, end: int, overlap: int, options: Options) -> int:
+    """The first place from which the piece start..end has at most `overlap` ids left, at a border of its tokens."""
+    if not overlap:
+        return end
+    ids = tokenizer.encode(text[start:end], **options)
+    if len(ids) <= overlap:
+        return end
+    _, spans = tokenizer.decode_spans(ids)
+    at, previous_end = spans[-overlap][0], spans[-overlap - 1][1]
+    return start + max(at, previous_end)
