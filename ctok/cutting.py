@@ -1,8 +1,8 @@
 """Cut text so that each part has at most so many ids: the arithmetic behind `Tokenizer.truncate` and `Tokenizer.split`.
 
-The number of ids of a prefix is not monotone: one more character can join tokens. What is monotone is `IncrementalCounter.stable`, the ids that
-no later text changes. So the text is read until `stable` exceeds the limit, and from there the longest prefix that fits is looked for
-backwards, from counters remembered on the way.
+The number of ids of a prefix is not monotone: one more character can join tokens. What is monotone is `IncrementalCounter.stable`, the
+ids that no later text changes. So the text is read until `stable` exceeds the limit, and from there the longest prefix that fits is
+looked for backwards, from counters remembered on the way.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
 def _read(
     counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, step: int = COARSE
 ) -> tuple[list[Mark], int]:
-    """Feed until `stable` exceeds the limit or the text ends. Returns counters from before each step, with their places, and where it ended."""
+    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step that was reached, and where reading ended."""
     stop = len(text) if stop is None else stop
     marks = [(at, counter.copy())]
     while at < stop:
@@ -88,9 +88,8 @@ def pieces(tokenizer: Tokenizer, text: str, max_tokens: int, overlap: int, optio
     while True:
         end = prefix_end(tokenizer, text, start, max_tokens, options)
         if end == start and start < len(text):
-            raise ValueError(
-                f"character {start} ({text[start]!r}) alone needs {tokenizer.count(text[start], **options)} ids, more than max_tokens={max_tokens}"
-            )
+            needed = tokenizer.count(text[start], **options)
+            raise ValueError(f"character {start} ({text[start]!r}) alone needs {needed} ids, more than max_tokens={max_tokens}")
         yield start, end
         if end == len(text):
             return
