@@ -7,17 +7,19 @@ from ._native.batch import decode_batch, encode_batch
 from ._native.pipeline import Pipeline
 from ._native.vocab import Vocab
 from .errors import SpecError, UnknownTokenError
-from .incremental import IncrementalCounter, IncrementalEncoder
+from .incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
 from .spec import BPE, Spec, Split
 from .stages.pretokenizers import build_splitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-    from typing import Any, TypeAlias, TypeVar
+    from typing import Any, Literal, TypeAlias, TypeVar
 
     from ._native.pipeline import IdSequence, Text
 
+    DecodeErrors: TypeAlias = Literal["replace", "strict", "ignore"]
+    Utf8Policy: TypeAlias = Literal["maximal_subpart", "per_byte", "hf_run"]
     Origin: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]
     StrOrBytes = TypeVar("StrOrBytes", str, bytes)
 
@@ -295,12 +297,10 @@ class Tokenizer(Pipeline):
         include_stop: bool = False,
         prefix_ids: IdSequence = (),
         skip_special_tokens: bool = False,
-        errors: str = "replace",
-        utf8_policy: str | None = None,
+        errors: DecodeErrors = "replace",
+        utf8_policy: Utf8Policy | None = None,
     ) -> IncrementalDecoder:
         """Return an `IncrementalDecoder` for one stream of ids."""
-        from ._native.decode import IncrementalDecoder
-
         return IncrementalDecoder(
             self.vocab,
             stop=stop,
