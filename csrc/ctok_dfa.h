@@ -4,10 +4,10 @@
  * before a character is known when that character (or the end of the text) is: so a look-ahead of one character needs no stepping back.
  * The tables come from the pattern compiler (ctok/stages/_pattern, at development time for the known patterns) and are read-only.
  *
- * Layout. A state is the index of its row in `entries`; a row has n_classes + 1 entries; row 0 is the start.
- *   entry of a class   next row << 3 | CTOK_DFA_ACCEPT   the pretoken stops before this character, if the machine stops before it accepts again
- *                                    | CTOK_DFA_EMIT     it does stop there, for certain; `next row` is that of the next pretoken after this character
- *                                    | CTOK_DFA_STOP     the machine stops before this character: the pretoken ends at the last accept
+ * Layout. A state is the index of its row in `entries`; a row has n_classes + 1 entries; row 0 is the start. Flags:
+ *   entry of a class   CTOK_DFA_ACCEPT   the pretoken stops before this character, if the machine stops before it accepts again
+ *                      CTOK_DFA_EMIT      it does stop there, for certain; `next` is the row of the next pretoken after this character
+ *                      CTOK_DFA_STOP      the machine stops before this character: the pretoken ends at the last accept
  *   last entry         CTOK_DFA_ACCEPT    the pretoken may stop here if the text ends
  *                      CTOK_DFA_CERTAIN   it stops here whatever follows
  *                      CTOK_DFA_SILENT    some text that follows leads to a stop without another accept
@@ -23,8 +23,13 @@
 #define CTOK_DFA_CERTAIN 2u
 #define CTOK_DFA_SILENT 4u
 
+typedef struct ctok_dfa_entry {
+    uint32_t next;   /* row after this character */
+    uint32_t flags;
+} ctok_dfa_entry;
+
 typedef struct ctok_dfa {
-    const uint32_t *entries;  /* n_states * (n_classes + 1) */
+    const ctok_dfa_entry *entries;  /* n_states * (n_classes + 1) */
     const uint8_t *ascii;     /* 128: class of an ASCII character */
     const uint32_t *bounds;   /* n_ranges: where each range of code points starts, ascending, the first is 0x80 */
     const uint8_t *rows;      /* n_ranges * 64: class by the property byte of ctok_unicode_get */
@@ -69,13 +74,13 @@ int ctok_scan_feed(const ctok_dfa *d, ctok_scan *s, const uint8_t *buf, size_t *
 /* ctok_scan_finish - the text ends here: the length of the pretoken (0: no match). As with feed, it may be smaller than s->n. */
 static inline uint64_t ctok_scan_finish(const ctok_dfa *d, const ctok_scan *s) {
     if (s->flags & CTOK_SCAN_CLOSED) return s->accept;
-    return d->entries[s->state + d->n_classes] & CTOK_DFA_ACCEPT ? s->n : s->accept;
+    return d->entries[s->state + d->n_classes].flags & CTOK_DFA_ACCEPT ? s->n : s->accept;
 }
 
 /* ctok_scan_may_stop_at_accept - while open: is there a text that may follow (or the end) with which the pretoken stops at s->accept?
  * Other than there, it can stop only at s->n or later. Exact. With s->accept == 0 the answer 1 means that it may turn out to match nothing. */
 static inline int ctok_scan_may_stop_at_accept(const ctok_dfa *d, const ctok_scan *s) {
-    return (d->entries[s->state + d->n_classes] & CTOK_DFA_SILENT) != 0;
+    return (d->entries[s->state + d->n_classes].flags & CTOK_DFA_SILENT) != 0;
 }
 
 #endif

@@ -53,13 +53,18 @@ def numbers(values, width=30):
     return ",\n".join("    " + line for line in lines)
 
 
+def pairs(values, width=20):
+    items = [f"{{{a},{b}}}" for a, b in zip(values[::2], values[1::2])]
+    return ",\n".join("    " + ",".join(items[i : i + width]) for i in range(0, len(items), width))
+
+
 def arrays(index, tables):
     """C text of one machine and its struct."""
     n_classes, ascii_classes, bounds, rows, entries = tables
     bounds, entries = array("I", bounds), array("I", entries)
-    n_states = len(entries) // (n_classes + 1)
+    n_states = len(entries) // 2 // (n_classes + 1)
     return [
-        f"static const uint32_t entries_{index}[{len(entries)}] = {{\n{numbers(entries)}}};",
+        f"static const ctok_dfa_entry entries_{index}[{len(entries) // 2}] = {{\n{pairs(entries)}}};",
         f"static const uint8_t ascii_{index}[128] = {{\n{numbers(ascii_classes)}}};",
         f"static const uint32_t bounds_{index}[{len(bounds)}] = {{{','.join(map(str, bounds))}}};",
         f"static const uint8_t rows_{index}[{len(rows)}] = {{\n{numbers(rows)}}};",

@@ -1,8 +1,11 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "ctok_dfa.h" nogil:
+    ctypedef struct ctok_dfa_entry:
+        uint32_t next
+        uint32_t flags
     ctypedef struct ctok_dfa:
-        const uint32_t *entries
+        const ctok_dfa_entry *entries
         const uint8_t *ascii
         const uint32_t *bounds
         const uint8_t *rows

@@ -64,11 +64,11 @@ def _entries(machine):
     for i, row in enumerate(machine.rows):
         for letter, (to, accepts) in enumerate(row[:-1]):
             if to != DEAD:
-                entries.append(to * stride << 3 | accepts)
+                entries.extend((to * stride, accepts))
             elif accepts and start[letter][0] != DEAD:
-                entries.append(start[letter][0] * stride << 3 | ACCEPT | EMIT)
+                entries.extend((start[letter][0] * stride, ACCEPT | EMIT))
             else:
-                entries.append(STOP | accepts)
+                entries.extend((0, STOP | accepts))
         certain = all(to == DEAD and accepts for to, accepts in row)
-        entries.append(row[-1][1] | CERTAIN * certain | SILENT * (i in silent))
+        entries.extend((0, row[-1][1] | CERTAIN * certain | SILENT * (i in silent)))
     return entries.tobytes()
