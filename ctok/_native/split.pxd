@@ -13,4 +13,4 @@ cdef class Splitter:
 
 cdef class Scan:
     cdef Splitter splitter
-    cdef ctok_scan state
+    cdef ctok_scan scan

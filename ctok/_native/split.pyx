@@ -27,6 +27,22 @@ def property_set(first, stop):
     return found
 
 
+def property_ranges(bits):
+    """Return the code points whose property byte p has bit p of `bits` set, as a list of (first, last), ascending."""
+    cdef uint64_t wanted = bits
+    cdef uint32_t code, first = 0
+    cdef bint inside = False, now
+    found = []
+    for code in range(0x110001):
+        now = code < 0x110000 and wanted >> ctok_unicode_get(code) & 1
+        if now and not inside:
+            first = code
+        elif inside and not now:
+            found.append((first, code - 1))
+        inside = now
+    return found
+
+
 def known_patterns():
     """Return ((pattern, family), ...) of the patterns that need no compiling."""
     cdef size_t i = 0
@@ -189,33 +205,37 @@ cdef class Scan:
 
     def __cinit__(self, Splitter splitter not None):
         self.splitter = splitter
-        ctok_scan_begin(splitter.s.dfa, &self.state)
+        ctok_scan_begin(splitter.s.dfa, &self.scan)
 
     def feed(self, bytes data not None):
         """Scan on. Returns (closed, bytes consumed)."""
         cdef size_t pos = 0
         data.decode()
-        closed = ctok_scan_feed(self.splitter.s.dfa, &self.state, data, &pos, len(data))
+        closed = ctok_scan_feed(self.splitter.s.dfa, &self.scan, data, &pos, len(data))
         return closed, pos
 
     def finish(self):
         """Return the length of the pretoken if the text ends here; 0: nothing matches."""
-        return ctok_scan_finish(self.splitter.s.dfa, &self.state)
+        return ctok_scan_finish(self.splitter.s.dfa, &self.scan)
 
     def copy(self):
         """Return a scan that stands where this one does."""
         cdef Scan other = Scan(self.splitter)
-        other.state = self.state
+        other.scan = self.scan
         return other
 
     @property
+    def state(self):
+        return self.scan.state
+
+    @property
     def n(self):
-        return self.state.n
+        return self.scan.n
 
     @property
     def accept(self):
-        return self.state.accept
+        return self.scan.accept
 
     @property
     def may_stop_at_accept(self):
-        return ctok_scan_may_stop_at_accept(self.splitter.s.dfa, &self.state)
+        return ctok_scan_may_stop_at_accept(self.splitter.s.dfa, &self.scan)

@@ -128,10 +128,10 @@ def build(tree):
     letters = {s: sum(1 << i for i, atoms in enumerate(classes) if atoms & bits) for s, bits in members.items()}
     nfa = Nfa(letters.__getitem__, 1 << len(classes))
     start = nfa.build(tree, 0)
-    rows = _determinise(nfa, start, len(classes))
+    rows = _settle(_prune(_determinise(nfa, start, len(classes))))
     if any(accepts for _, accepts in rows[0]):
         raise ValueError("the pattern can match nothing")
-    classes, rows = _merge_classes(classes, _minimise(_settle(_prune(rows))))
+    classes, rows = _merge_classes(classes, _minimise(rows))
     return Machine(universe, classes, _number(rows))
 
 
