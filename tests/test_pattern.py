@@ -141,7 +141,7 @@ def tiktoken_matched(pattern, text=EVERYTHING):
 @pytest.mark.parametrize(
     "pattern",
     [r"\w", r"\S", r"\d", r"\p{Han}", r"\pM", r"\P{^N}", r"\p{LC}", r"\p{Cn}", r"\p{Titlecase_Letter}", r"\p{gc=Lu}", r"\p{Script=Han}",
-     r"[^\p{Lo}&&[^\p{Han}a-z]]", r"(?i:[skSK])", r"(?i)[^k-s\w]", ".", "(?s).", r"[\x41-\x{5a}\u00e9\U0001F600]", 
+     r"[^\p{Lo}&&[^\p{Han}a-z]]", r"(?i:[skSK])", r"(?i)[^k-s\w]", ".", "(?s).", r"[\x41-\x{5a}\u00e9\U0001F600]",
      r"[]\-^a]", r"[\n\t\v\f\r]",
      r"\p{White_Space}", r"\p{punct}", r"[[a-z]&&[^aeiou]]"],
 )  # fmt: skip
