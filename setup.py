@@ -26,6 +26,7 @@ MODULES = {
     "files": ["mem", "rankfile", "pack"],
     "ids": ["mem"],
     "pipeline": ["mem", "utf8", "vocab"],
+    "readids": ["mem"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
     "state": ["mem", "utf8"],

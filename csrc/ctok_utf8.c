@@ -20,6 +20,14 @@ static inline uint64_t load8(const uint8_t *p) {
     return w;
 }
 
+static inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) {
+    return (yes & mask) | (no & ~mask);
+}
+
+static inline uint32_t mask_if(int condition) {
+    return 0u - (uint32_t)(condition != 0);
+}
+
 static inline uint32_t load4(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
@@ -144,79 +152,73 @@ ctok_utf8_class ctok_utf8_measure(const uint8_t *p, size_t n, size_t *n_chars) {
 
 /* ---- UTF-8 -> fixed width ---- */
 
-static inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) {
-    return (yes & mask) | (no & ~mask);
+/* For each of 16 bytes the character that would start there, if it has at most three bytes, and whether one does. Reads 18 bytes.
+ * Plain loops over arrays of fixed size: compilers turn them into vector code. */
+static inline void candidates(const uint8_t *p, uint16_t *value, uint8_t *starts) {
+    for (size_t k = 0; k < 16; k++) {
+        const uint16_t b0 = p[k], b1 = p[k + 1] & 0x3F, b2 = p[k + 2] & 0x3F;
+        const uint16_t two = (uint16_t)((b0 & 0x1F) << 6 | b1);
+        const uint16_t three = (uint16_t)(b0 << 12 | b1 << 6 | b2);
+        const uint16_t more = b0 < 0xE0 ? two : three;
+        value[k] = b0 < 0x80 ? b0 : more;
+    }
+    for (size_t k = 0; k < 16; k++) starts[k] = (uint8_t)((p[k] & 0xC0) != 0x80);
 }
 
-static inline uint32_t mask_if(int condition) {
-    return 0u - (uint32_t)(condition != 0);
+static inline int has_astral16(const uint8_t *p) {
+    unsigned any = 0;
+    for (size_t k = 0; k < 16; k++) any |= (unsigned)(p[k] >= 0xF0);
+    return any != 0;
 }
 
-/* The character of at most three bytes that starts a little-endian word. */
-static inline uint32_t decode_bmp(uint32_t w) {
-    const uint32_t lead = w & 0xFF;
-    const uint32_t second = w >> 8 & 0x3F;
-    const uint32_t two = (w & 0x1F) << 6 | second;
-    const uint32_t three = (w & 0x0F) << 12 | second << 6 | (w >> 16 & 0x3F);
-    return choose(mask_if(lead < 0x80), lead, choose(mask_if(lead < 0xE0), two, three));
-}
-
-static inline uint32_t decode_any(uint32_t w) {
-    const uint32_t four = (w & 0x07) << 18 | (w >> 8 & 0x3F) << 12 | (w >> 16 & 0x3F) << 6 | (w >> 24 & 0x3F);
-    return choose(mask_if((w & 0xFF) < 0xF0), decode_bmp(w), four);
-}
-
-/* One bit for each of 16 bytes: it starts a character. */
-static inline uint32_t starts16(const uint8_t *p) {
-#if defined(__SSE2__)
-    const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)p);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(w, _mm_set1_epi8(-65)));
-#else
-    uint32_t bits = 0;
-    for (uint32_t k = 0; k < 16; k++) bits |= (uint32_t)((p[k] & 0xC0) != 0x80) << k;
-    return bits;
-#endif
-}
-
-static inline unsigned lowest_bit(uint32_t bits) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctz(bits);
-#else
-    unsigned k = 0;
-    while (!(bits >> k & 1)) k++;
-    return k;
-#endif
-}
-
-/* Shape of all three: 16 bytes at a time while 3 more are readable, so that every character that starts among the 16 can be
- * loaded as one word; the rest one by one. `wide` is the destination's type. */
-#define DEFINE_TO_UCS(name, wide, decode)                                   \
-    size_t name(const uint8_t *p, size_t n, wide *dst) {                    \
-        size_t i = 0;                                                       \
-        wide *out = dst;                                                    \
-        while (n - i >= 19) {                                               \
-            if (is_ascii16(p + i)) {                                        \
-                for (size_t k = 0; k < 16; k++) out[k] = (wide)p[i + k];    \
-                out += 16;                                                  \
-            } else {                                                        \
-                uint32_t bits = starts16(p + i);                            \
-                for (; bits != 0; bits &= bits - 1)                         \
-                    *out++ = (wide)decode(load4(p + i + lowest_bit(bits))); \
-            }                                                               \
-            i += 16;                                                        \
-        }                                                                   \
-        while (i < n && (p[i] & 0xC0) == 0x80) i++;                         \
-        while (i < n) {                                                     \
-            uint32_t c;                                                     \
-            i += ctok_utf8_step(p + i, n - i, &c);                          \
-            *out++ = (wide)c;                                               \
-        }                                                                   \
-        return (size_t)(out - dst);                                         \
+/* Shape of all three: 16 bytes at a time while 6 more are readable, so that there is a character behind the block: every place is
+ * written and only starts move on, which scribbles on one element of it. The rest one by one. `wide` is the destination's type. */
+#define DEFINE_TO_UCS(name, wide, is_astral)                           \
+    size_t name(const uint8_t *p, size_t n, wide *dst) {               \
+        size_t i = 0;                                                  \
+        wide *out = dst;                                               \
+        while (n - i >= 22) {                                          \
+            if (is_ascii16(p + i)) {                                   \
+                for (size_t k = 0; k < 16; k++) out[k] = (wide)p[i + k]; \
+                out += 16;                                             \
+            } else if (is_astral(p + i)) {                             \
+                out += one_by_one_##name(p + i, 16, out);              \
+            } else {                                                   \
+                uint16_t value[16];                                    \
+                uint8_t starts[16];                                    \
+                candidates(p + i, value, starts);                      \
+                for (size_t k = 0; k < 16; k++) {                      \
+                    *out = (wide)value[k];                             \
+                    out += starts[k];                                  \
+                }                                                      \
+            }                                                          \
+            i += 16;                                                   \
+        }                                                              \
+        return (size_t)(out - dst) + one_by_one_##name(p + i, n - i, out); \
     }
 
-DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, decode_bmp)
-DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, decode_bmp)
-DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, decode_any)
+/* The characters that start among n bytes; one may end behind them. */
+#define DEFINE_ONE_BY_ONE(name, wide)                                           \
+    static size_t one_by_one_##name(const uint8_t *p, size_t n, wide *dst) {    \
+        size_t i = 0;                                                           \
+        wide *out = dst;                                                        \
+        while (i < n && (p[i] & 0xC0) == 0x80) i++;                             \
+        while (i < n) {                                                         \
+            uint32_t c;                                                         \
+            i += ctok_utf8_step(p + i, 4, &c); /* well formed: reads no more */ \
+            *out++ = (wide)c;                                                   \
+        }                                                                       \
+        return (size_t)(out - dst);                                             \
+    }
+
+#define NEVER(p) 0
+
+DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs1, uint8_t)
+DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs2, uint16_t)
+DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs4, uint32_t)
+DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, NEVER)
+DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, NEVER)
+DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, has_astral16)
 
 /* ---- fixed width -> UTF-8 ---- */
 
@@ -226,17 +228,6 @@ static inline void store4(uint8_t *dst, uint32_t w) {
 #else
     for (int k = 0; k < 4; k++) dst[k] = (uint8_t)(w >> 8 * k);
 #endif
-}
-
-/* Write one character below U+10000 that is no surrogate; scribbles on 4 bytes. */
-static inline size_t put_bmp(uint8_t *dst, uint32_t c) {
-    const uint32_t long2 = mask_if(c > 0x7F);
-    const uint32_t long3 = mask_if(c > 0x7FF);
-    const uint32_t last = 0x80 | (c & 0x3F);
-    const uint32_t two = 0xC0 | c >> 6 | last << 8;
-    const uint32_t three = 0xE0 | c >> 12 | (0x80 | (c >> 6 & 0x3F)) << 8 | last << 16;
-    store4(dst, choose(long3, three, choose(long2, two, c)));
-    return 1u + (c > 0x7F) + (c > 0x7FF);
 }
 
 static inline int is_surrogate(uint32_t c) {
@@ -290,61 +281,89 @@ static inline size_t utf8_length(uint32_t c) {
     return 1u + (c > 0x7F) + (c > 0x7FF) + (c > 0xFFFF);
 }
 
-/* What 8 units hold: 0 only ASCII, 1 characters of the BMP, 2 something that needs a look one by one. */
-static inline int kind_of8_ucs2(const uint16_t *s) {
+/* What 16 units hold. */
+enum { ALL_ASCII, ALL_BMP, OTHERS };
+
+static inline int kind_of16_ucs2(const uint16_t *s) {
+    uint16_t all = 0, surrogates = 0;
+    for (size_t k = 0; k < 16; k++) {
+        all |= s[k];
+        surrogates |= (uint16_t)((s[k] & 0xF800) == 0xD800);
+    }
+    return all < 0x80 ? ALL_ASCII : surrogates ? OTHERS : ALL_BMP;
+}
+
+static inline int kind_of16_ucs4(const uint32_t *s) {
     uint32_t all = 0, surrogates = 0;
-    for (size_t k = 0; k < 8; k++) {
+    for (size_t k = 0; k < 16; k++) {
         all |= s[k];
-        surrogates |= (uint32_t)((s[k] & 0xF800) == 0xD800);
+        surrogates |= (uint32_t)((s[k] & 0xFFFFF800u) == 0xD800u);
     }
-    return all < 0x80 ? 0 : surrogates ? 2 : 1;
+    return all < 0x80 ? ALL_ASCII : surrogates || all > 0xFFFF ? OTHERS : ALL_BMP;
 }
 
-static inline int kind_of8_ucs4(const uint32_t *s) {
-    uint32_t all = 0, other = 0;
-    for (size_t k = 0; k < 8; k++) {
-        all |= s[k];
-        other |= (uint32_t)(is_surrogate(s[k]) | (s[k] > 0xFFFF));
-    }
-    return all < 0x80 ? 0 : other ? 2 : 1;
-}
-
-/* Shape of both: 8 characters at a time while there is room for the largest outcome (8 of 4 bytes), then one by one. */
-#define DEFINE_FROM_UCS(name, wide, kind_of8, unit_at)                                                                \
-    ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,               \
-                     ctok_on_surrogate on_surrogate) {                                                                \
-        const wide *s = src;                                                                                          \
-        size_t i = *pos, w = 0, until = i;                                                                            \
-        ctok_status status = CTOK_OK;                                                                                 \
-        while (i < n) {                                                                                               \
-            if (i >= until && n - i >= 8 && cap - w >= 32) {                                                          \
-                const int kind = kind_of8(s + i);                                                                     \
-                if (CTOK_LIKELY(kind < 2)) {                                                                          \
-                    if (kind == 0) {                                                                                  \
-                        for (size_t k = 0; k < 8; k++) dst[w + k] = (uint8_t)s[i + k];                                \
-                        w += 8;                                                                                       \
-                    } else {                                                                                          \
-                        for (size_t k = 0; k < 8; k++) w += put_bmp(dst + w, s[i + k]);                               \
-                    }                                                                                                 \
-                    i += 8;                                                                                           \
-                    continue;                                                                                         \
-                }                                                                                                     \
-                until = i + 8;                                                                                        \
-            }                                                                                                         \
-            uint32_t c;                                                                                               \
-            const size_t units = unit_at(s, i, n, on_surrogate, &c);                                                  \
-            if (units == 0) {                                                                                         \
-                status = CTOK_ERR_UTF8;                                                                               \
-                break;                                                                                                \
-            }                                                                                                         \
-            if (w + utf8_length(c) > cap) break;                                                                      \
-            w += ctok_utf8_put(dst + w, c);                                                                           \
-            i += units;                                                                                               \
-        }                                                                                                             \
-        *pos = i;                                                                                                     \
-        *written = w;                                                                                                 \
-        return status;                                                                                                \
+/* Write 16 characters of the BMP, no surrogates; scribbles on 4 bytes from where the last one starts. The bytes of all 16 are computed
+ * first, by loops that compilers turn into vector code; then each is stored as a word and only its length moves on. */
+#define DEFINE_PUT16(name, wide)                                                              \
+    static inline size_t name(uint8_t *dst, const wide *s) {                                  \
+        uint32_t bytes[16];                                                                   \
+        uint8_t length[16];                                                                   \
+        uint8_t *out = dst;                                                                   \
+        for (size_t k = 0; k < 16; k++) {                                                     \
+            const uint32_t c = s[k];                                                          \
+            const uint32_t last = 0x80 | (c & 0x3F);                                          \
+            const uint32_t two = 0xC0 | c >> 6 | last << 8;                                   \
+            const uint32_t three = 0xE0 | c >> 12 | (0x80 | (c >> 6 & 0x3F)) << 8 | last << 16; \
+            const uint32_t more = c < 0x800 ? two : three;                                    \
+            bytes[k] = c < 0x80 ? c : more;                                                   \
+        }                                                                                     \
+        for (size_t k = 0; k < 16; k++) length[k] = (uint8_t)(1 + (s[k] > 0x7F) + (s[k] > 0x7FF)); \
+        for (size_t k = 0; k < 16; k++) {                                                     \
+            store4(out, bytes[k]);                                                            \
+            out += length[k];                                                                 \
+        }                                                                                     \
+        return (size_t)(out - dst);                                                           \
     }
 
-DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, kind_of8_ucs2, unit2_at)
-DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, kind_of8_ucs4, unit4_at)
+DEFINE_PUT16(put16_ucs2, uint16_t)
+DEFINE_PUT16(put16_ucs4, uint32_t)
+
+/* Shape of both: 16 characters at a time while there is room for the largest outcome (16 of 4 bytes), then one by one. */
+#define DEFINE_FROM_UCS(name, wide, kind_of16, put16, unit_at)                                          \
+    ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written, \
+                     ctok_on_surrogate on_surrogate) {                                                  \
+        const wide *s = src;                                                                            \
+        size_t i = *pos, w = 0, until = i;                                                              \
+        ctok_status status = CTOK_OK;                                                                   \
+        while (i < n) {                                                                                 \
+            if (i >= until && n - i >= 16 && cap - w >= 64) {                                           \
+                const int kind = kind_of16(s + i);                                                      \
+                if (kind == ALL_ASCII) {                                                                \
+                    for (size_t k = 0; k < 16; k++) dst[w + k] = (uint8_t)s[i + k];                     \
+                    w += 16;                                                                            \
+                } else if (kind == ALL_BMP) {                                                           \
+                    w += put16(dst + w, s + i);                                                         \
+                } else {                                                                                \
+                    until = i + 16;                                                                     \
+                    continue;                                                                           \
+                }                                                                                       \
+                i += 16;                                                                                \
+                continue;                                                                               \
+            }                                                                                           \
+            uint32_t c;                                                                                 \
+            const size_t units = unit_at(s, i, n, on_surrogate, &c);                                    \
+            if (units == 0) {                                                                           \
+                status = CTOK_ERR_UTF8;                                                                 \
+                break;                                                                                  \
+            }                                                                                           \
+            if (w + utf8_length(c) > cap) break;                                                        \
+            w += ctok_utf8_put(dst + w, c);                                                             \
+            i += units;                                                                                 \
+        }                                                                                               \
+        *pos = i;                                                                                       \
+        *written = w;                                                                                   \
+        return status;                                                                                  \
+    }
+
+DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, kind_of16_ucs2, put16_ucs2, unit2_at)
+DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, kind_of16_ucs4, put16_ucs4, unit4_at)

@@ -4,16 +4,16 @@ import copy
 import pickle
 
 import pytest
-from feeds import all_feeds, cut_at, one_by_one, random_feeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy import token_table, toy_id, toy_ids, toy_tokens, toy_vocab
 
 from ctok._native import decode as module
 from ctok._native.decode import Delta, IncrementalDecoder, step_many
 from ctok._native.detokenize import decode_str
 from ctok._reference.stream_decode import StreamDecoder
 from ctok.errors import CtokError, DecodeError, StateError, UnknownIdError
+from feeds import all_feeds, cut_at, one_by_one, random_feeds
+from toy import token_table, toy_id, toy_ids, toy_tokens, toy_vocab
 
 VOCAB = toy_vocab()
 TOKENS, SPECIAL_IDS = toy_tokens()

@@ -5,8 +5,8 @@ from libc.stdint cimport uint32_t
 
 from ctok._native.c_decoder cimport ctok_decoder
 from ctok._native.detokenize cimport (
-    DecodeFault, DecodeHow, Ids, append_tokens, check_decoded, decode_bytes, decode_spans, decode_str, decode_text, free_ids, parse_how,
-    read_ids, str_of)
+    DecodeFault, DecodeHow, append_tokens, check_decoded, decode_bytes, decode_spans, decode_str, decode_text, parse_how, str_of)
+from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.texts cimport Stops
 from ctok._native.vocab cimport Vocab
 

@@ -3,13 +3,8 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_status, ctok_vocab
+from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
-
-# Ids read out of a Python object. Give back with free_ids.
-cdef struct Ids:
-    uint32_t *p            # n ids; CTOK_NO_ID stands for a number that cannot be an id
-    size_t n
-    bint owned
 
 cdef struct DecodeHow:
     bint skip_special
@@ -36,11 +31,6 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
 # ---- with the GIL ----
 
 cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1
-
-# Read any sequence or buffer of integers. `first` (n_first items, at least 1) is used while it suffices. Returns the object in which the
-# ids can be looked up again by index, for error messages.
-cdef object read_ids(object source, Ids *ids, uint32_t *first, size_t n_first)
-cdef void free_ids(Ids *ids) noexcept nogil
 
 # Raise what `status` means; does nothing for CTOK_OK. `looked_up` comes from read_ids.
 cdef int check_decoded(ctok_status status, const DecodeFault *fault, object looked_up) except -1

@@ -1,4 +1,4 @@
-"""Ids to bytes and text, whole: the batch kernels of decoding, and how ids are read out of Python objects.
+"""Ids to bytes and text, whole: the batch kernels of decoding.
 
 Two passes over the ids: look up where each token's bytes stand (and whether all of them are ASCII, or valid UTF-8 by themselves), then
 copy. Most vocabularies' tokens are whole characters, so most text is known to be well formed without looking at it; only text with a
@@ -6,16 +6,10 @@ token that cuts a character is validated. The kernels run without the GIL on ids
 meanwhile.
 """
 
-from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.list cimport PyList_Check
-from cpython.long cimport PyLong_Check
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_Check
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from ctok._native.c_pylong cimport ctok_pylong_u32
 from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, CTOK_PER_BYTE, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_on_error,
     ctok_text, ctok_text_free, ctok_text_init, ctok_text_mend, ctok_text_reserve)
@@ -23,11 +17,11 @@ from ctok._native.c_utf8 cimport (
     CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, CTOK_UTF8_OPEN, ctok_utf8_class, ctok_utf8_measure,
     ctok_utf8_step, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_ID, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, CTOK_TOKEN_ASCII, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL,
-    CTOK_TOKEN_UTF8, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_status, ctok_token, ctok_vocab)
+    CTOK_ERR_ID, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_ASCII, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL,
+    CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token, ctok_vocab)
+from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
 
-import sys
 from operator import index as _as_index
 
 from ..errors import DecodeError, UnknownIdError
@@ -36,8 +30,6 @@ cdef extern from "Python.h":
     ctypedef uint32_t Py_UCS4
     str PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
     void *PyUnicode_DATA(object text)
-    PyObject *PyList_GET_ITEM(object items, Py_ssize_t i)
-    PyObject *PyTuple_GET_ITEM(object items, Py_ssize_t i)
 
 cdef extern from "ctok_base.h" nogil:
     void CTOK_PREFETCH(const void *p)
@@ -51,104 +43,6 @@ cdef enum:
     UNIT_BYTE = 1
     UNIT_UTF16 = 2
 
-cdef bint _LITTLE = sys.byteorder == "little"
-
-
-# ---- reading ids ----
-
-cdef void free_ids(Ids *ids) noexcept nogil:
-    if ids.owned:
-        ctok_mem_free(ids.p)
-    ids.owned = False
-
-
-cdef int _room(Ids *ids, size_t n, uint32_t *first, size_t n_first) except -1:
-    ids.n = n
-    ids.owned = n > n_first
-    ids.p = first
-    if ids.owned:
-        ids.p = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
-        if ids.p == NULL:
-            ids.owned = False
-            raise MemoryError("no memory for the ids")
-    return 0
-
-
-cdef size_t _read_items(object items, uint32_t *out, size_t n):
-    """Read ints out of a list or tuple up to the first item that is none; returns how many."""
-    cdef size_t i
-    cdef PyObject *item
-    cdef bint is_list = PyList_Check(items)
-    for i in range(n):
-        item = PyList_GET_ITEM(items, i) if is_list else PyTuple_GET_ITEM(items, i)
-        if not PyLong_Check(<object>item):
-            return i
-        out[i] = ctok_pylong_u32(item)
-    return n
-
-
-cdef uint32_t _narrow(int64_t value) noexcept nogil:
-    return CTOK_NO_ID if value < 0 or value > <int64_t>CTOK_NO_ID else <uint32_t>value
-
-
-cdef void _read_fixed(const void *data, size_t width, bint signed_, uint32_t *out, size_t n) noexcept nogil:
-    cdef size_t i
-    cdef uint64_t wide
-    if width == 2:
-        for i in range(n):
-            out[i] = _narrow((<const int16_t *>data)[i]) if signed_ else (<const uint16_t *>data)[i]
-    elif width == 4:
-        for i in range(n):
-            out[i] = _narrow((<const int32_t *>data)[i]) if signed_ else (<const uint32_t *>data)[i]
-    else:
-        for i in range(n):
-            wide = (<const uint64_t *>data)[i]
-            out[i] = CTOK_NO_ID if wide > CTOK_NO_ID else <uint32_t>wide      # a negative number is a very large one
-
-
-cdef bint _fixed_width(const Py_buffer *view, bint *signed_):
-    """Is this a one-dimensional row of native integers of 2, 4 or 8 bytes?"""
-    cdef const char *code = view.format
-    if code == NULL or view.ndim != 1 or view.suboffsets != NULL:
-        return False
-    if code[0] == c"@" or code[0] == c"=" or code[0] == (c"<" if _LITTLE else c">"):
-        code += 1
-    if code[0] == 0 or code[1] != 0 or not (view.itemsize == 2 or view.itemsize == 4 or view.itemsize == 8):
-        return False
-    signed_[0] = code[0] in b"hilqn"
-    return code[0] in b"hilqnHILQN" and (view.strides == NULL or view.strides[0] == view.itemsize)
-
-
-cdef bint _read_buffer(object source, Ids *ids, uint32_t *first, size_t n_first) except -1:
-    cdef Py_buffer view
-    cdef bint signed_ = False
-    PyObject_GetBuffer(source, &view, PyBUF_FULL_RO)
-    try:
-        if not _fixed_width(&view, &signed_):
-            return False
-        _room(ids, <size_t>(view.len // view.itemsize), first, n_first)
-        _read_fixed(view.buf, <size_t>view.itemsize, signed_, ids.p, ids.n)
-        return True
-    finally:
-        PyBuffer_Release(&view)
-
-
-cdef object read_ids(object source, Ids *ids, uint32_t *first, size_t n_first):
-    ids.owned = False
-    if not (PyList_Check(source) or PyTuple_Check(source)):
-        if isinstance(source, (str, bytes, bytearray)):
-            raise TypeError(f"ids must be a sequence of integers, not {type(source).__name__}")
-        if PyObject_CheckBuffer(source) and _read_buffer(source, ids, first, n_first):
-            return source
-        source = list(source)
-    _room(ids, <size_t>len(source), first, n_first)
-    if _read_items(source, ids.p, ids.n) == ids.n:
-        return source
-    free_ids(ids)
-    source = [_as_index(item) for item in source]
-    _room(ids, <size_t>len(source), first, n_first)
-    _read_items(source, ids.p, ids.n)
-    return source
 
 
 # ---- kernels ----
@@ -167,44 +61,107 @@ cdef size_t _first_unknown(const ctok_vocab *v, const uint32_t *ids, size_t n) n
     return n
 
 
-cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
-                               size_t *bad) noexcept nogil:
-    cdef ctok_token tokens[BLOCK]
+# A run is a row of tokens that are no text by themselves; what stands before and behind it is. So the text is well formed if every run is.
+cdef struct Runs:
+    size_t begin           # of the open run, in the output
+    bint open
+    bint bad               # some run was ill formed
+
+
+cdef void _close_run(Runs *runs, const ctok_text *out, size_t end) noexcept nogil:
+    cdef size_t bad = 0
+    if runs.open and ctok_utf8_validate(out.p + runs.begin, end - runs.begin, &bad) != CTOK_OK:
+        runs.bad = True
+    runs.open = False
+
+
+cdef void _copy_runs(const ctok_vocab *v, const ctok_token *tokens, size_t m, ctok_text *out, Runs *runs) noexcept nogil:
+    """Copy a block of tokens and look at the runs in it."""
+    cdef size_t k
+    for k in range(m):
+        if tokens[k].len == 0:
+            continue
+        if tokens[k].flags & CTOK_TOKEN_UTF8:
+            _close_run(runs, out, out.n)
+        elif not runs.open:
+            runs.open = True
+            runs.begin = out.n
+        _copy_token(out.p + out.n, v.bytes + tokens[k].begin, tokens[k].len)
+        out.n += tokens[k].len
+
+
+cdef void _copy(const ctok_vocab *v, const ctok_token *tokens, size_t m, ctok_text *out) noexcept nogil:
+    cdef size_t k
+    cdef uint8_t *dst = out.p + out.n
+    for k in range(m):
+        _copy_token(dst, v.bytes + tokens[k].begin, tokens[k].len)
+        dst += tokens[k].len
+    out.n = <size_t>(dst - out.p)
+
+
+cdef bint _look_up(const ctok_vocab *v, const uint32_t *ids, size_t m, ctok_token *tokens, size_t *total, uint32_t *every,
+                   uint32_t *some) noexcept nogil:
+    """Find the tokens of a block: their bytes together, the flags all have and any has. False: some id is unknown."""
+    cdef size_t k, sum_ = 0
+    cdef uint32_t all_ = CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8, any_ = 0
     cdef ctok_token t
-    cdef size_t i = 0, k, m, total, before = out.n
-    cdef uint32_t seen = flags[0], hidden = CTOK_TOKEN_SPECIAL if skip_special else 0, known = CTOK_TOKEN_KNOWN
-    cdef uint8_t *dst
+    for k in range(m):
+        if ids[k] >= v.n_ids:
+            return False
+        t = v.by_id[ids[k]]
+        CTOK_PREFETCH(v.bytes + t.begin)
+        tokens[k] = t
+        sum_ += t.len
+        all_ &= t.flags
+        any_ |= t.flags
+    total[0] = sum_
+    every[0] = all_
+    some[0] = any_
+    return all_ & CTOK_TOKEN_KNOWN
+
+
+cdef void _hide_special(ctok_token *tokens, size_t m, uint32_t *every) noexcept nogil:
+    """Take the special tokens out of a block: they have no bytes then."""
+    cdef size_t k
+    cdef uint32_t all_ = CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8
+    for k in range(m):
+        if tokens[k].flags & CTOK_TOKEN_SPECIAL:
+            tokens[k].len = 0
+        else:
+            all_ &= tokens[k].flags
+    every[0] = all_
+
+
+cdef ctok_status _append(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags, Runs *runs,
+                         size_t *bad) noexcept nogil:
+    cdef ctok_token tokens[BLOCK]
+    cdef size_t i = 0, m, total = 0, before = out.n
+    cdef uint32_t every = 0, some = 0
     while i < n:
         m = n - i if n - i < BLOCK else BLOCK
-        total = 0
-        for k in range(m):
-            if ids[i + k] >= v.n_ids:
-                known = 0
-                break
-            t = v.by_id[ids[i + k]]
-            known &= t.flags
-            if t.flags & hidden:
-                t.len = 0
-            else:
-                seen &= t.flags
-            CTOK_PREFETCH(v.bytes + t.begin)
-            tokens[k] = t
-            total += t.len
-        if not known:
+        if not _look_up(v, ids + i, m, tokens, &total, &every, &some):
             bad[0] = i + _first_unknown(v, ids + i, m)
             out.n = before
             return CTOK_ERR_ID
+        if skip_special and some & CTOK_TOKEN_SPECIAL:
+            _hide_special(tokens, m, &every)
         if ctok_text_reserve(out, total) != CTOK_OK:
             out.n = before
             return CTOK_ERR_MEMORY
-        dst = out.p + out.n
-        for k in range(m):
-            _copy_token(dst, v.bytes + tokens[k].begin, tokens[k].len)
-            dst += tokens[k].len
-        out.n += total
+        if runs != NULL and (runs.open or not every & CTOK_TOKEN_UTF8):
+            _copy_runs(v, tokens, m, out, runs)
+        else:
+            _copy(v, tokens, m, out)
+        flags[0] &= every
         i += m
-    flags[0] = seen
+    if runs != NULL:
+        _close_run(runs, out, out.n)
     return CTOK_OK
+
+
+cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
+                               size_t *bad) noexcept nogil:
+    return _append(v, ids, n, skip_special, out, flags, NULL, bad)
 
 
 cdef size_t _index_at(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, size_t position) noexcept nogil:
@@ -261,16 +218,18 @@ cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
 
 cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil:
-    cdef uint32_t flags = CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8
-    cdef ctok_status status = append_tokens(v, ids, n, how.skip_special, out, &flags, &fault.index)
+    cdef uint32_t flags = CTOK_TOKEN_ASCII
+    cdef Runs runs
+    cdef ctok_status status
+    memset(&runs, 0, sizeof(runs))
+    status = _append(v, ids, n, how.skip_special, out, &flags, &runs, &fault.index)
     ascii[0] = flags & CTOK_TOKEN_ASCII
-    if status != CTOK_OK or flags & CTOK_TOKEN_UTF8:
+    if status != CTOK_OK or not runs.bad:
         return status
     if how.policy == CTOK_PER_RUN and how.errors != CTOK_ERRORS_STRICT:
         _spoil_bad_runs(v, ids, n, how.skip_special, out.p)
-    if ctok_utf8_validate(out.p, out.n, &fault.position) == CTOK_OK:
-        return CTOK_OK
     if how.errors == CTOK_ERRORS_STRICT:
+        ctok_utf8_validate(out.p, out.n, &fault.position)
         fault.index = _index_at(v, ids, n, how.skip_special, fault.position)
         return CTOK_ERR_UTF8
     return _mend(out, how)

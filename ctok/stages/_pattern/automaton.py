@@ -9,11 +9,7 @@ Characters and the end of text are *letters* 0..n_classes; a set of letters is a
 look-ahead or a possessive loop on the way to its node, only those next letters keep it alive.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
-from .charset import CharSet, NotExpressible, Universe
-from .syntax import Node
+from .charset import NotExpressible, Universe
 
 __all__ = ["DEAD", "Machine", "build", "silent_states"]
 
@@ -23,24 +19,22 @@ MOST_STATES = 4_000
 
 MATCH, CHAR, SPLIT, GUARD = range(4)
 
-Rows = list[list[tuple[int, bool]]]
-
 
 class Nfa:
     """Nodes ``(kind, ...)``: MATCH; CHAR(letters, next); SPLIT([next, ...]) in order of preference; GUARD(letters, next)."""
 
-    def __init__(self, letters_of: Callable[[CharSet], int], end: int) -> None:
-        self.nodes: list[tuple[Any, ...]] = [(MATCH,)]
+    def __init__(self, letters_of, end):
+        self.nodes = [(MATCH,)]
         self.letters_of = letters_of  # set -> letters
         self.end = end  # the letter "end of text", as a set
 
-    def add(self, *node: Any) -> int:
+    def add(self, *node):
         if len(self.nodes) >= MOST_NODES:
             raise NotExpressible("a pattern of this size")
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def build(self, tree: Node, then: int) -> int:
+    def build(self, tree, then):
         """Return the node at which matching of `tree` and then of node `then` starts."""
         kind = tree[0]
         if kind == "set":
@@ -53,9 +47,9 @@ class Nfa:
             return then
         if kind == "alt":
             return self.add(SPLIT, [self.build(branch, then) for branch in tree[1]])
-        return self.repeat(tree[1], tree[2], tree[3], tree[4], then)
+        return self.repeat(*tree[1:], then)
 
-    def repeat(self, body: Node, least: int, most: int | None, kind: str, then: int) -> int:
+    def repeat(self, body, least, most, kind, then):
         leave = then
         if kind == "possessive":
             if body[0] != "set":
@@ -65,7 +59,7 @@ class Nfa:
         if most is None:
             if _may_be_empty(body):
                 raise NotExpressible("an endless loop over nothing")
-            targets: list[int] = []
+            targets = []
             at = self.add(SPLIT, targets)
             targets += [self.build(body, at), leave][::order]
         else:
@@ -77,7 +71,7 @@ class Nfa:
         return at
 
 
-def _may_be_empty(tree: Node) -> bool:
+def _may_be_empty(tree):
     kind = tree[0]
     if kind == "cat":
         return all(map(_may_be_empty, tree[1]))
@@ -85,10 +79,10 @@ def _may_be_empty(tree: Node) -> bool:
         return any(map(_may_be_empty, tree[1]))
     if kind == "repeat":
         return tree[2] == 0 or _may_be_empty(tree[1])
-    return bool(kind == "ahead")
+    return kind == "ahead"
 
 
-def _sets(tree: Node) -> Iterator[CharSet]:
+def _sets(tree):
     """Yield every set of a tree."""
     if tree[0] in ("set", "ahead"):
         yield tree[1]
@@ -112,13 +106,13 @@ class Machine:
         State 0 is the start.
     """
 
-    def __init__(self, universe: Universe, classes: list[int], rows: Rows) -> None:
+    def __init__(self, universe, classes, rows):
         self.universe = universe
         self.classes = classes
         self.rows = rows
 
 
-def build(tree: Node) -> Machine:
+def build(tree):
     """Return the smallest `Machine` of a tree.
 
     Raises
@@ -141,7 +135,7 @@ def build(tree: Node) -> Machine:
     return Machine(universe, classes, _number(rows))
 
 
-def _classes(universe: Universe, sets: set[int]) -> list[int]:
+def _classes(universe, sets):
     """Atoms that no set tells apart, together: a list of disjoint sets of atoms."""
     parts = [universe.everything]
     for bits in sets:
@@ -149,11 +143,9 @@ def _classes(universe: Universe, sets: set[int]) -> list[int]:
     return parts
 
 
-def _follow(nfa: Nfa, starts: list[int], all_letters: int) -> tuple[tuple[int, int], ...]:
+def _follow(nfa, starts, all_letters):
     """The threads that live after stepping to `starts`, best first: a tuple of (node, letters)."""
-    threads: list[tuple[int, int]] = []
-    seen: dict[int, int] = {}
-    uncut = all_letters
+    threads, seen, uncut = [], {}, all_letters
     stack = [(node, all_letters) for node in reversed(starts)]
     while stack:
         index, letters = stack.pop()
@@ -174,12 +166,12 @@ def _follow(nfa: Nfa, starts: list[int], all_letters: int) -> tuple[tuple[int, i
     return tuple(threads)
 
 
-def _determinise(nfa: Nfa, start: int, n_classes: int) -> Rows:
+def _determinise(nfa, start, n_classes):
     all_letters = (2 << n_classes) - 1
-    states: dict[tuple[tuple[int, int], ...], int] = {}
+    states = {}
     todo = [_follow(nfa, [start], all_letters)]
     states[todo[0]] = 0
-    rows: Rows = []
+    rows = []
     for threads in todo:  # grows while it is walked
         row = []
         for letter in range(n_classes + 1):
@@ -196,9 +188,9 @@ def _determinise(nfa: Nfa, start: int, n_classes: int) -> Rows:
     return rows
 
 
-def _prune(rows: Rows) -> Rows:
+def _prune(rows):
     """Send every state from which nothing can be accepted any more to DEAD."""
-    live: set[int] = set()
+    live = set()
     while True:
         more = {i for i, row in enumerate(rows) if i not in live and any(accepts or to in live for to, accepts in row)}
         if not more:
@@ -206,9 +198,9 @@ def _prune(rows: Rows) -> Rows:
         live |= more
 
 
-def silent_states(rows: Rows) -> set[int]:
+def silent_states(rows):
     """The states from which some text leads to the end of the match without another accept."""
-    silent: set[int] = set()
+    silent = set()
     while True:
         more = {
             i for i, row in enumerate(rows) if i not in silent and any(not accepts and (to == DEAD or to in silent) for to, accepts in row)
@@ -218,17 +210,17 @@ def silent_states(rows: Rows) -> set[int]:
         silent |= more
 
 
-def _settle(rows: Rows) -> Rows:
+def _settle(rows):
     """Drop the accepts that another one is sure to follow: what is left is a place where some text really stops."""
     decisive = silent_states(rows) | {DEAD}
     return [[(to, accepts and to in decisive) for to, accepts in row] for row in rows]
 
 
-def _minimise(rows: Rows) -> Rows:
+def _minimise(rows):
     """Merge the states that no text tells apart. State 0 stays the start."""
     block, count = [0] * len(rows), 1
     while True:
-        keys: dict[tuple[tuple[int, bool], ...], int] = {}
+        keys = {}
         for row in rows:
             keys.setdefault(tuple((to if to == DEAD else block[to], accepts) for to, accepts in row), len(keys))
         block = [keys[tuple((to if to == DEAD else block[to], accepts) for to, accepts in row)] for row in rows]
@@ -237,9 +229,9 @@ def _minimise(rows: Rows) -> Rows:
         count = len(keys)
 
 
-def _merge_classes(classes: list[int], rows: Rows) -> tuple[list[int], Rows]:
+def _merge_classes(classes, rows):
     """Join the classes that every state treats alike; order them by their first atom."""
-    columns: dict[tuple[tuple[int, bool], ...], int] = {}
+    columns = {}
     for letter, atoms in enumerate(classes):
         key = tuple(row[letter] for row in rows)
         columns[key] = columns.get(key, 0) | atoms
@@ -248,7 +240,7 @@ def _merge_classes(classes: list[int], rows: Rows) -> tuple[list[int], Rows]:
     return [columns[column] for column in ordered], merged
 
 
-def _number(rows: Rows) -> Rows:
+def _number(rows):
     """Number the states in the order in which a walk from the start meets them; drop those it does not meet."""
     number, order = {0: 0}, [0]
     for state in order:  # grows while it is walked

@@ -10,15 +10,11 @@ To reason about sets the code points are cut into *atoms*: stretches in which ev
 byte alone, times the property bytes that occur there. A set is then an int with one bit for each atom.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from ..._native.split import property_set
 
-__all__ = ["ANY", "DIGIT", "EMPTY", "NEWLINE", "SPACE", "WORD", "CharSet", "NotExpressible", "Universe", "fold", "named_property", "one_of"]
-
-CharSet = tuple[Any, ...]
+__all__ = ["ANY", "DIGIT", "EMPTY", "NEWLINE", "SPACE", "WORD", "NotExpressible", "Universe", "fold", "named_property", "one_of"]
 
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
 LONG_NAMES = {
@@ -37,29 +33,25 @@ class NotExpressible(Exception):
     """The pattern is beyond what an automaton of characters can say; the caller falls back to `regex`."""
 
 
-def _categories(names: list[str]) -> CharSet:
+def _categories(names):
     """The set of all characters whose category is one of the two-letter names."""
     bits = sum(1 << CATEGORIES.index(name) for name in names)
     return ("props", bits | bits << 32)
 
 
-def one_of(text: str) -> CharSet:
+def one_of(text):
     """The set of the characters of a str."""
     return ("or", *(("range", ord(c), ord(c)) for c in text))
 
 
-EMPTY: CharSet = ("or",)
-ANY: CharSet = ("not", EMPTY)
-SPACE: CharSet = ("props", (1 << 64) - (1 << 32))
+EMPTY = ("or",)
+ANY = ("not", EMPTY)
+SPACE = ("props", (1 << 64) - (1 << 32))
 DIGIT = _categories(["Nd"])
 NEWLINE = one_of("\n")
 # Alphabetic characters outside L, M and Nl: letters in circles and squares. Then the two join controls.
 _WORD_EXTRA = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x200C, 0x200D))
-WORD: CharSet = (
-    "or",
-    _categories([c for c in CATEGORIES if c[0] in "LM"] + ["Nd", "Nl", "Pc"]),
-    *(("range", a, b) for a, b in _WORD_EXTRA),
-)
+WORD = ("or", _categories([c for c in CATEGORIES if c[0] in "LM"] + ["Nd", "Nl", "Pc"]), *(("range", a, b) for a, b in _WORD_EXTRA))
 # Script=Han of Unicode 16.0.
 _HAN = (
     (0x2E80, 0x2E99), (0x2E9B, 0x2EF3), (0x2F00, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029), (0x3038, 0x303B),
@@ -69,7 +61,7 @@ _HAN = (
 )  # fmt: skip
 
 
-def named_property(name: str) -> CharSet:
+def named_property(name):
     """The set for what stands inside ``\\p{...}``; a leading ``^`` negates."""
     if name.startswith("^"):
         return ("not", named_property(name[1:]))
@@ -99,7 +91,7 @@ _CASED = sum(1 << CATEGORIES.index(c) for c in ("Lu", "Ll", "Lt", "Mn"))
 _MAY_HAVE_CASE = ("Lu", "Ll", "Lt", "Nl", "So", "Mn")
 
 
-def fold(s: CharSet) -> CharSet:
+def fold(s):
     """A set closed under simple case folding, for ``(?i)``. Only what needs no folding tables: ASCII letters and caseless characters."""
     if s[0] in ("or", "and", "not"):
         return (s[0], *map(fold, s[1:]))
@@ -116,7 +108,7 @@ def fold(s: CharSet) -> CharSet:
     return ("or", s, one_of("".join(sorted(more)))) if more else s
 
 
-def _cuts(s: CharSet) -> Iterator[int]:
+def _cuts(s):
     """Yield the code points at which membership by range may change."""
     if s[0] == "range":
         yield s[1]
@@ -139,17 +131,17 @@ class Universe:
         The set of all atoms.
     """
 
-    def __init__(self, sets: list[CharSet]) -> None:
+    def __init__(self, sets):
         cuts = {0x80, 0x110000, *(c for s in sets for c in _cuts(s) if 0x80 < c < 0x110000)}
         bounds = sorted(cuts)
         self.segments = list(pairwise(bounds))
-        self.atoms: list[tuple[int, int, int]] = []
+        self.atoms = []
         for lo, hi in [(c, c + 1) for c in range(128)] + self.segments:
             found = property_set(lo, hi)
             self.atoms += [(lo, hi, p) for p in range(64) if found >> p & 1]
         self.everything = (1 << len(self.atoms)) - 1
 
-    def members(self, s: CharSet) -> int:
+    def members(self, s):
         """The atoms of a set, as bits."""
         kind = s[0]
         if kind == "range":
