@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..spec import AddedToken, Record
 
-HOST = "https://openaipublic.blob.core.windows.net/"
+HOST = "https://openaipublic.blob.core.windows.net/encodings/"
 
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 CL100K_PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
@@ -33,7 +33,7 @@ class RankFile(Record):
     sha256: str
 
     def __init__(self, name: str, url: str, sha256: str) -> None:
-        self._set(name=name, url=HOST + url, sha256=sha256)
+        self._set(name=name, url=url, sha256=sha256)
 
 
 class Encoding(Record):
@@ -59,10 +59,10 @@ def _harmony_rest() -> tuple[tuple[str, int], ...]:
     return tuple((f"<|reserved_{number}|>", number) for number in range(200013, 201088))
 
 
-R50K = RankFile("r50k_base", "encodings/r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930")
-P50K = RankFile("p50k_base", "encodings/p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069")
-CL100K = RankFile("cl100k_base", "encodings/cl100k_base.tiktoken", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
-O200K = RankFile("o200k_base", "encodings/o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
+R50K = RankFile("r50k_base", HOST + "r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930")
+P50K = RankFile("p50k_base", HOST + "p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069")
+CL100K = RankFile("cl100k_base", HOST + "cl100k_base.tiktoken", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
+O200K = RankFile("o200k_base", HOST + "o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
 
 _O200K_SPECIAL = (("<|endoftext|>", 199999), ("<|endofprompt|>", 200018))
 _HARMONY_SPECIAL = (

@@ -35,7 +35,12 @@ def load(path: str | PathLike[str]) -> Spec:
     OSError
         The file cannot be read.
     """
-    return loads(_mapped(path), path)
+    return load_with_sha256(path)[0]
+
+
+def load_with_sha256(path: str | PathLike[str]) -> tuple[Spec, str]:
+    """Return what `load` does, and the SHA-256 in hex of the rank file it was made from, or ""."""
+    return read(_mapped(path), path)
 
 
 def loads(data: Buffer, path: str | PathLike[str] | None = None) -> Spec:

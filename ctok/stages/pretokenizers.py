@@ -2,11 +2,12 @@
 
 from .._native.split import Splitter
 from ..errors import PatternError
+from ..spec import Split
 
 __all__ = ["RegexSplitter", "build_splitter"]
 
 
-def build_splitter(split):
+def build_splitter(split: Split) -> "Splitter | RegexSplitter":
     """Return the splitter of a `spec.Split`.
 
     Known patterns are recognised by their text and cost nothing; the usual subset of all others is compiled (milliseconds). Both give a
@@ -51,7 +52,7 @@ class RegexSplitter:
 
     streams = False
 
-    def __init__(self, pattern):
+    def __init__(self, pattern: str) -> None:
         import regex
 
         from ._pattern.rewrite import rewrite
@@ -65,12 +66,12 @@ class RegexSplitter:
         if self._compiled.fullmatch(""):
             raise PatternError(f"split pattern {pattern!r}: the pattern can match nothing, so it does not say how to cut", pattern=pattern)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"RegexSplitter({self.pattern!r})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["RegexSplitter"], tuple[str]]:
         return RegexSplitter, (self.pattern,)
 
-    def pieces(self, text):
+    def pieces(self, text: str) -> list[tuple[int, int]]:
         """Return the pretokens of a complete str as (start, stop) in characters. What matches nothing is left out, as are empty matches."""
         return [span for match in self._compiled.finditer(text) if (span := match.span())[0] < span[1]]

@@ -9,7 +9,11 @@ Characters and the end of text are *letters* 0..n_classes; a set of letters is a
 look-ahead or a possessive loop on the way to its node, only those next letters keep it alive.
 """
 
-from .charset import NotExpressible, Universe
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .charset import CharSet, NotExpressible, Universe
+from .syntax import Node
 
 __all__ = ["DEAD", "Machine", "build", "silent_states"]
 
@@ -19,22 +23,24 @@ MOST_STATES = 4_000
 
 MATCH, CHAR, SPLIT, GUARD = range(4)
 
+Rows = list[list[tuple[int, bool]]]
+
 
 class Nfa:
     """Nodes ``(kind, ...)``: MATCH; CHAR(letters, next); SPLIT([next, ...]) in order of preference; GUARD(letters, next)."""
 
-    def __init__(self, letters_of, end):
-        self.nodes = [(MATCH,)]
+    def __init__(self, letters_of: Callable[[CharSet], int], end: int) -> None:
+        self.nodes: list[tuple[Any, ...]] = [(MATCH,)]
         self.letters_of = letters_of  # set -> letters
         self.end = end  # the letter "end of text", as a set
 
-    def add(self, *node):
+    def add(self, *node: Any) -> int:
         if len(self.nodes) >= MOST_NODES:
             raise NotExpressible("a pattern of this size")
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def build(self, tree, then):
+    def build(self, tree: Node, then: int) -> int:
         """Return the node at which matching of `tree` and then of node `then` starts."""
         kind = tree[0]
         if kind == "set":
@@ -47,9 +53,9 @@ class Nfa:
             return then
         if kind == "alt":
             return self.add(SPLIT, [self.build(branch, then) for branch in tree[1]])
-        return self.repeat(*tree[1:], then)
+        return self.repeat(tree[1], tree[2], tree[3], tree[4], then)
 
-    def repeat(self, body, least, most, kind, then):
+    def repeat(self, body: Node, least: int, most: int | None, kind: str, then: int) -> int:
         leave = then
         if kind == "possessive":
             if body[0] != "set":
@@ -59,7 +65,7 @@ class Nfa:
         if most is None:
             if _may_be_empty(body):
                 raise NotExpressible("an endless loop over nothing")
-            targets = []
+            targets: list[int] = []
             at = self.add(SPLIT, targets)
             targets += [self.build(body, at), leave][::order]
         else:
@@ -71,7 +77,7 @@ class Nfa:
         return at
 
 
-def _may_be_empty(tree):
+def _may_be_empty(tree: Node) -> bool:
     kind = tree[0]
     if kind == "cat":
         return all(map(_may_be_empty, tree[1]))
@@ -79,10 +85,10 @@ def _may_be_empty(tree):
         return any(map(_may_be_empty, tree[1]))
     if kind == "repeat":
         return tree[2] == 0 or _may_be_empty(tree[1])
-    return kind == "ahead"
+    return bool(kind == "ahead")
 
 
-def _sets(tree):
+def _sets(tree: Node) -> Iterator[CharSet]:
     """Yield every set of a tree."""
     if tree[0] in ("set", "ahead"):
         yield tree[1]
@@ -106,13 +112,13 @@ class Machine:
         State 0 is the start.
     """
 
-    def __init__(self, universe, classes, rows):
+    def __init__(self, universe: Universe, classes: list[int], rows: Rows) -> None:
         self.universe = universe
         self.classes = classes
         self.rows = rows
 
 
-def build(tree):
+def build(tree: Node) -> Machine:
     """Return the smallest `Machine` of a tree.
 
     Raises
@@ -135,7 +141,7 @@ def build(tree):
     return Machine(universe, classes, _number(rows))
 
 
-def _classes(universe, sets):
+def _classes(universe: Universe, sets: set[int]) -> list[int]:
     """Atoms that no set tells apart, together: a list of disjoint sets of atoms."""
     parts = [universe.everything]
     for bits in sets:
@@ -143,9 +149,11 @@ def _classes(universe, sets):
     return parts
 
 
-def _follow(nfa, starts, all_letters):
+def _follow(nfa: Nfa, starts: list[int], all_letters: int) -> tuple[tuple[int, int], ...]:
     """The threads that live after stepping to `starts`, best first: a tuple of (node, letters)."""
-    threads, seen, uncut = [], {}, all_letters
+    threads: list[tuple[int, int]] = []
+    seen: dict[int, int] = {}
+    uncut = all_letters
     stack = [(node, all_letters) for node in reversed(starts)]
     while stack:
         index, letters = stack.pop()
@@ -166,12 +174,12 @@ def _follow(nfa, starts, all_letters):
     return tuple(threads)
 
 
-def _determinise(nfa, start, n_classes):
+def _determinise(nfa: Nfa, start: int, n_classes: int) -> Rows:
     all_letters = (2 << n_classes) - 1
-    states = {}
+    states: dict[tuple[tuple[int, int], ...], int] = {}
     todo = [_follow(nfa, [start], all_letters)]
     states[todo[0]] = 0
-    rows = []
+    rows: Rows = []
     for threads in todo:  # grows while it is walked
         row = []
         for letter in range(n_classes + 1):
@@ -188,9 +196,9 @@ def _determinise(nfa, start, n_classes):
     return rows
 
 
-def _prune(rows):
+def _prune(rows: Rows) -> Rows:
     """Send every state from which nothing can be accepted any more to DEAD."""
-    live = set()
+    live: set[int] = set()
     while True:
         more = {i for i, row in enumerate(rows) if i not in live and any(accepts or to in live for to, accepts in row)}
         if not more:
@@ -198,9 +206,9 @@ def _prune(rows):
         live |= more
 
 
-def silent_states(rows):
+def silent_states(rows: Rows) -> set[int]:
     """The states from which some text leads to the end of the match without another accept."""
-    silent = set()
+    silent: set[int] = set()
     while True:
         more = {
             i for i, row in enumerate(rows) if i not in silent and any(not accepts and (to == DEAD or to in silent) for to, accepts in row)
@@ -210,17 +218,17 @@ def silent_states(rows):
         silent |= more
 
 
-def _settle(rows):
+def _settle(rows: Rows) -> Rows:
     """Drop the accepts that another one is sure to follow: what is left is a place where some text really stops."""
     decisive = silent_states(rows) | {DEAD}
     return [[(to, accepts and to in decisive) for to, accepts in row] for row in rows]
 
 
-def _minimise(rows):
+def _minimise(rows: Rows) -> Rows:
     """Merge the states that no text tells apart. State 0 stays the start."""
     block, count = [0] * len(rows), 1
     while True:
-        keys = {}
+        keys: dict[tuple[tuple[int, bool], ...], int] = {}
         for row in rows:
             keys.setdefault(tuple((to if to == DEAD else block[to], accepts) for to, accepts in row), len(keys))
         block = [keys[tuple((to if to == DEAD else block[to], accepts) for to, accepts in row)] for row in rows]
@@ -229,9 +237,9 @@ def _minimise(rows):
         count = len(keys)
 
 
-def _merge_classes(classes, rows):
+def _merge_classes(classes: list[int], rows: Rows) -> tuple[list[int], Rows]:
     """Join the classes that every state treats alike; order them by their first atom."""
-    columns = {}
+    columns: dict[tuple[tuple[int, bool], ...], int] = {}
     for letter, atoms in enumerate(classes):
         key = tuple(row[letter] for row in rows)
         columns[key] = columns.get(key, 0) | atoms
@@ -240,7 +248,7 @@ def _merge_classes(classes, rows):
     return [columns[column] for column in ordered], merged
 
 
-def _number(rows):
+def _number(rows: Rows) -> Rows:
     """Number the states in the order in which a walk from the start meets them; drop those it does not meet."""
     number, order = {0: 0}, [0]
     for state in order:  # grows while it is walked

@@ -10,11 +10,15 @@ To reason about sets the code points are cut into *atoms*: stretches in which ev
 byte alone, times the property bytes that occur there. A set is then an int with one bit for each atom.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from ..._native.split import property_set
 
-__all__ = ["ANY", "DIGIT", "EMPTY", "NEWLINE", "SPACE", "WORD", "NotExpressible", "Universe", "fold", "named_property", "one_of"]
+__all__ = ["ANY", "DIGIT", "EMPTY", "NEWLINE", "SPACE", "WORD", "CharSet", "NotExpressible", "Universe", "fold", "named_property", "one_of"]
+
+CharSet = tuple[Any, ...]
 
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
 LONG_NAMES = {
@@ -33,25 +37,29 @@ class NotExpressible(Exception):
     """The pattern is beyond what an automaton of characters can say; the caller falls back to `regex`."""
 
 
-def _categories(names):
+def _categories(names: list[str]) -> CharSet:
     """The set of all characters whose category is one of the two-letter names."""
     bits = sum(1 << CATEGORIES.index(name) for name in names)
     return ("props", bits | bits << 32)
 
 
-def one_of(text):
+def one_of(text: str) -> CharSet:
     """The set of the characters of a str."""
     return ("or", *(("range", ord(c), ord(c)) for c in text))
 
 
-EMPTY = ("or",)
-ANY = ("not", EMPTY)
-SPACE = ("props", (1 << 64) - (1 << 32))
+EMPTY: CharSet = ("or",)
+ANY: CharSet = ("not", EMPTY)
+SPACE: CharSet = ("props", (1 << 64) - (1 << 32))
 DIGIT = _categories(["Nd"])
 NEWLINE = one_of("\n")
 # Alphabetic characters outside L, M and Nl: letters in circles and squares. Then the two join controls.
 _WORD_EXTRA = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x200C, 0x200D))
-WORD = ("or", _categories([c for c in CATEGORIES if c[0] in "LM"] + ["Nd", "Nl", "Pc"]), *(("range", a, b) for a, b in _WORD_EXTRA))
+WORD: CharSet = (
+    "or",
+    _categories([c for c in CATEGORIES if c[0] in "LM"] + ["Nd", "Nl", "Pc"]),
+    *(("range", a, b) for a, b in _WORD_EXTRA),
+)
 # Script=Han of Unicode 16.0.
 _HAN = (
     (0x2E80, 0x2E99), (0x2E9B, 0x2EF3), (0x2F00, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029), (0x3038, 0x303B),
@@ -61,7 +69,7 @@ _HAN = (
 )  # fmt: skip
 
 
-def named_property(name):
+def named_property(name: str) -> CharSet:
     """The set for what stands inside ``\\p{...}``; a leading ``^`` negates."""
     if name.startswith("^"):
         return ("not", named_property(name[1:]))
@@ -91,7 +99,7 @@ _CASED = sum(1 << CATEGORIES.index(c) for c in ("Lu", "Ll", "Lt", "Mn"))
 _MAY_HAVE_CASE = ("Lu", "Ll", "Lt", "Nl", "So", "Mn")
 
 
-def fold(s):
+def fold(s: CharSet) -> CharSet:
     """A set closed under simple case folding, for ``(?i)``. Only what needs no folding tables: ASCII letters and caseless characters."""
     if s[0] in ("or", "and", "not"):
         return (s[0], *map(fold, s[1:]))
@@ -108,7 +116,7 @@ def fold(s):
     return ("or", s, one_of("".join(sorted(more)))) if more else s
 
 
-def _cuts(s):
+def _cuts(s: CharSet) -> Iterator[int]:
     """Yield the code points at which membership by range may change."""
     if s[0] == "range":
         yield s[1]
@@ -131,17 +139,17 @@ class Universe:
         The set of all atoms.
     """
 
-    def __init__(self, sets):
+    def __init__(self, sets: list[CharSet]) -> None:
         cuts = {0x80, 0x110000, *(c for s in sets for c in _cuts(s) if 0x80 < c < 0x110000)}
         bounds = sorted(cuts)
         self.segments = list(pairwise(bounds))
-        self.atoms = []
+        self.atoms: list[tuple[int, int, int]] = []
         for lo, hi in [(c, c + 1) for c in range(128)] + self.segments:
             found = property_set(lo, hi)
             self.atoms += [(lo, hi, p) for p in range(64) if found >> p & 1]
         self.everything = (1 << len(self.atoms)) - 1
 
-    def members(self, s):
+    def members(self, s: CharSet) -> int:
         """The atoms of a set, as bits."""
         kind = s[0]
         if kind == "range":

@@ -11,16 +11,20 @@ A node is a tuple, one of
 * ``("ahead", s, end)``                      consumes nothing: the next character is in s, or the text ends and `end` is true
 """
 
-from .charset import ANY, DIGIT, EMPTY, NEWLINE, SPACE, WORD, NotExpressible, fold, named_property, one_of
+from typing import Any
 
-__all__ = ["parse"]
+from .charset import ANY, DIGIT, EMPTY, NEWLINE, SPACE, WORD, CharSet, NotExpressible, fold, named_property, one_of
+
+__all__ = ["Node", "parse"]
+
+Node = tuple[Any, ...]
 
 CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
 SHORTHAND = {"s": SPACE, "d": DIGIT, "w": WORD}
 MOST_REPEATS = 1000
 
 
-def parse(pattern):
+def parse(pattern: str) -> Node:
     """Return the tree of a pattern."""
     parser = _Parser(pattern)
     tree = parser.alternation()
@@ -32,29 +36,29 @@ def parse(pattern):
 class _Parser:
     """Recursive descent; `at` is the next character of the pattern."""
 
-    def __init__(self, pattern):
+    def __init__(self, pattern: str) -> None:
         self.text = pattern
         self.at = 0
         self.ignore_case = False
         self.dot_all = False
 
-    def peek(self, ahead=""):
-        return self.text.startswith(ahead, self.at) if ahead else self.text[self.at : self.at + 1]
+    def comes(self, what: str) -> bool:
+        return self.text.startswith(what, self.at)
 
-    def skip(self, what):
+    def skip(self, what: str) -> bool:
         """Step over `what` if it comes next, and say whether it did."""
         found = self.text.startswith(what, self.at)
         if found:
             self.at += len(what)
         return found
 
-    def next(self):
+    def next(self) -> str:
         if self.at >= len(self.text):
             raise NotExpressible("the pattern ends too early")
         self.at += 1
         return self.text[self.at - 1]
 
-    def until(self, stop):
+    def until(self, stop: str) -> str:
         end = self.text.find(stop, self.at)
         if end < 0:
             raise NotExpressible(f"missing {stop}")
@@ -62,21 +66,21 @@ class _Parser:
         self.at = end + 1
         return found
 
-    def alternation(self):
+    def alternation(self) -> Node:
         branches = [self.concatenation()]
         while self.skip("|"):
             branches.append(self.concatenation())
         return branches[0] if len(branches) == 1 else ("alt", branches)
 
-    def concatenation(self):
+    def concatenation(self) -> Node:
         parts = []
-        while self.peek() not in ("", "|", ")"):
+        while self.text[self.at : self.at + 1] not in ("", "|", ")"):
             node = self.atom()
             if node is not None:
                 parts.append(self.repetition(node))
         return parts[0] if len(parts) == 1 else ("cat", parts)
 
-    def repetition(self, node):
+    def repetition(self, node: Node) -> Node:
         bounds = self.bounds()
         if bounds is None:
             return node
@@ -88,7 +92,7 @@ class _Parser:
             raise NotExpressible("repeat bounds")
         return ("repeat", node, least, most, kind)
 
-    def bounds(self):
+    def bounds(self) -> tuple[int, int | None] | None:
         """(least, most) when a quantifier comes next, else None."""
         for sign, found in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
             if self.skip(sign):
@@ -100,7 +104,7 @@ class _Parser:
             raise NotExpressible("a brace that is no quantifier")
         return int(least), int(most) if most else None if comma else int(least)
 
-    def atom(self):
+    def atom(self) -> Node | None:
         """One item; None for an inline flag, which is no item."""
         char = self.next()
         if char == "(":
@@ -119,17 +123,17 @@ class _Parser:
             raise NotExpressible(f"{char} here")
         return ("set", self.literal(char))
 
-    def literal(self, char):
+    def literal(self, char: str) -> CharSet:
         return fold(one_of(char)) if self.ignore_case else one_of(char)
 
-    def group(self):
+    def group(self) -> Node | None:
         saved = self.ignore_case, self.dot_all
-        node = None
+        node: Node
         if not self.skip("?"):
             node = self.body()
-        elif self.peek("=") or self.peek("!"):
+        elif self.comes("=") or self.comes("!"):
             node = self.look_ahead(self.next() == "!")
-        elif self.skip("P<") or (self.peek("<") and not self.peek("<=") and not self.peek("<!") and self.skip("<")):
+        elif self.skip("P<") or (self.comes("<") and not self.comes("<=") and not self.comes("<!") and self.skip("<")):
             self.until(">")
             node = self.body()
         else:
@@ -140,13 +144,13 @@ class _Parser:
         self.ignore_case, self.dot_all = saved
         return node
 
-    def body(self):
+    def body(self) -> Node:
         node = self.alternation()
         if not self.skip(")"):
             raise NotExpressible("missing )")
         return node
 
-    def flags(self):
+    def flags(self) -> str:
         """Read ``i-s:`` and the like; returns the sign that ended it."""
         on = True
         while (char := self.next()) not in ":)":
@@ -160,11 +164,11 @@ class _Parser:
                 raise NotExpressible(f"(?{char}")
         return char
 
-    def look_ahead(self, negative):
+    def look_ahead(self, negative: bool) -> Node:
         s, end = _one_character(self.body())
         return ("ahead", ("not", s), not end) if negative else ("ahead", s, end)
 
-    def escape(self, in_bracket=False):
+    def escape(self) -> CharSet:
         """The set for what follows a backslash."""
         char = self.next()
         if char in CONTROL:
@@ -180,12 +184,12 @@ class _Parser:
             raise NotExpressible(f"\\{char}")
         return one_of(char)
 
-    def shorthand(self, s, negative):
+    def shorthand(self, s: CharSet, negative: bool) -> CharSet:
         if self.ignore_case and s is not WORD:
             s = fold(s)
         return ("not", s) if negative else s
 
-    def code_point(self, kind):
+    def code_point(self, kind: str) -> str:
         digits = self.until("}") if self.skip("{") else "".join(self.next() for _ in range({"x": 2, "u": 4, "U": 8}[kind]))
         try:
             code = int(digits, 16)
@@ -195,10 +199,11 @@ class _Parser:
             raise NotExpressible("a code point")
         return chr(code)
 
-    def bracket(self):
+    def bracket(self) -> CharSet:
         """What stands between [ and ]: a union, and unions joined by &&."""
         negative = self.skip("^")
-        operands, items = [], []
+        operands: list[CharSet] = []
+        items: list[CharSet] = []
         if self.skip("]"):
             items.append(one_of("]"))
         while not self.skip("]"):
@@ -213,14 +218,14 @@ class _Parser:
         s = operands[0] if len(operands) == 1 else ("and", *operands)
         return ("not", s) if negative else s
 
-    def bracket_item(self):
+    def bracket_item(self) -> CharSet:
         for sign in ("[:", "--", "~~", "||"):
-            if self.peek(sign):
+            if self.comes(sign):
                 raise NotExpressible(f"{sign} in a class")
         first = self.bracket_char()
         if not isinstance(first, str):
             return first
-        if not self.peek("-") or self.text.startswith("]", self.at + 1):
+        if not self.comes("-") or self.text.startswith("]", self.at + 1):
             return self.literal(first)
         self.at += 1
         last = self.bracket_char()
@@ -229,7 +234,7 @@ class _Parser:
         s = ("range", ord(first), ord(last))
         return fold(s) if self.ignore_case else s
 
-    def bracket_char(self):
+    def bracket_char(self) -> str | CharSet:
         """A character (str), or a set."""
         char = self.next()
         if char == "[":
@@ -248,7 +253,7 @@ class _Parser:
         return self.escape()
 
 
-def _one_character(node):
+def _one_character(node: Node) -> tuple[CharSet, bool]:
     """(set, end) of a look-ahead body that decides by the next character or the end of the text."""
     if node[0] == "set":
         return node[1], False

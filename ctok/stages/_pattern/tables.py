@@ -3,18 +3,20 @@
 from array import array
 
 from ...errors import PatternError
-from .automaton import DEAD, build, silent_states
+from .automaton import DEAD, Machine, build, silent_states
 from .charset import NotExpressible
 from .syntax import parse
 
 __all__ = ["compile_pattern"]
+
+Tables = tuple[int, bytes, bytes, bytes, bytes]
 
 ACCEPT, EMIT, STOP = 1, 2, 4
 CERTAIN, SILENT = 2, 4
 MOST_ENTRIES = 1 << 20
 
 
-def compile_pattern(pattern):
+def compile_pattern(pattern: str) -> Tables:
     """Return the tables of a pattern: ``(n_classes, ascii, bounds, rows, entries)``, as `Splitter` takes them.
 
     Raises
@@ -40,7 +42,7 @@ def compile_pattern(pattern):
     return len(machine.classes), ascii_classes, bounds, rows, _entries(machine)
 
 
-def _class_tables(machine):
+def _class_tables(machine: Machine) -> tuple[bytes, bytes, bytes]:
     class_of = {i: letter for letter, atoms in enumerate(machine.classes) for i in range(atoms.bit_length()) if atoms >> i & 1}
     ascii_classes = bytes(class_of[i] for i in range(128))
     by_segment = {lo: bytearray(64) for lo, _ in machine.universe.segments}
@@ -55,7 +57,7 @@ def _class_tables(machine):
     return ascii_classes, bounds.tobytes(), bytes(rows)
 
 
-def _entries(machine):
+def _entries(machine: Machine) -> bytes:
     """The transition table with the restart after a pretoken folded in; the last column says what the end of text means."""
     stride = len(machine.classes) + 1
     silent = silent_states(machine.rows)
