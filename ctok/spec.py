@@ -7,7 +7,6 @@ standard library: `import ctok` pays for this module. What ctok cannot run may s
 from __future__ import annotations
 
 from itertools import pairwise
-from struct import iter_unpack, pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,13 +124,16 @@ class TokenTable(Record):
         for token, _ in pairs:
             total += len(token)
             ends.append(total)
-        count = len(pairs)
-        return cls(b"".join(token for token, _ in pairs), pack(f"<{count}I", *ends), pack(f"<{count}I", *(i for _, i in pairs)))
+        if total >= 2**32:
+            raise ValueError(f"the tokens have {total} bytes in all; a token table holds less than 4 GiB")
+        return cls(b"".join(token for token, _ in pairs), _column(ends), _column(number for _, number in pairs))
 
     def __len__(self) -> int:
         return len(self.ids) // 4
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        from struct import iter_unpack
+
         begin = 0
         for (end,), (number,) in zip(iter_unpack("<I", self.ends), iter_unpack("<I", self.ids), strict=True):
             yield bytes(self.data[begin:end]), number
@@ -145,6 +147,10 @@ class TokenTable(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TokenTable, (bytes(self.data), bytes(self.ends), bytes(self.ids))
+
+
+def _column(numbers: Iterable[int]) -> bytes:
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
 
 
 def _checked_pairs(pairs: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:

@@ -16,7 +16,7 @@ place it is in. Other names (from 1, 3 and 5) are what their file or plug-in say
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock  # threading itself costs 2 ms to import
 
 from ..errors import VocabularyNotFoundError
 from ..spec import Split
@@ -26,6 +26,7 @@ from ._search import list_vocabularies, own_spec, spec_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Iterable, Mapping
     from os import PathLike
 
@@ -46,14 +47,14 @@ __all__ = [
 ]
 
 _tokenizers: dict[str, Tokenizer] = {}
-_locks: dict[str, threading.RLock] = {}
-_guard = threading.Lock()
+_locks: dict[str, LockType] = {}
+_guard = allocate_lock()
 
 
 def _fresh_locks() -> None:
     """In a forked child nobody holds a lock that another thread of the parent held."""
     global _guard
-    _guard = threading.Lock()
+    _guard = allocate_lock()
     _locks.clear()
 
 
@@ -229,7 +230,7 @@ def _load_once(name: str) -> Tokenizer:
     from ..tokenizer import Tokenizer
 
     with _guard:
-        lock = _locks.setdefault(name, threading.RLock())
+        lock = _locks.setdefault(name, allocate_lock())
     with lock:
         found = _tokenizers.get(name)
         if found is None:
