@@ -281,25 +281,50 @@ static inline size_t utf8_length(uint32_t c) {
     return 1u + (c > 0x7F) + (c > 0x7FF) + (c > 0xFFFF);
 }
 
-/* What 16 units hold. */
-enum { ALL_ASCII, ALL_BMP, OTHERS };
-
-static inline int kind_of16_ucs2(const uint16_t *s) {
-    uint16_t all = 0, surrogates = 0;
-    for (size_t k = 0; k < 16; k++) {
-        all |= s[k];
-        surrogates |= (uint16_t)((s[k] & 0xF800) == 0xD800);
-    }
-    return all < 0x80 ? ALL_ASCII : surrogates ? OTHERS : ALL_BMP;
+/* If 16 units are ASCII, write them as bytes and return 1; else return 0, 16 bytes of dst scribbled on. */
+static inline int narrow16_ucs2(uint8_t *dst, const uint16_t *s) {
+#if defined(__SSE2__)
+    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)s), b = _mm_loadu_si128((const __m128i *)(const void *)(s + 8));
+    const __m128i high = _mm_and_si128(_mm_or_si128(a, b), _mm_set1_epi16((short)0xFF80));
+    _mm_storeu_si128((__m128i *)(void *)dst, _mm_packus_epi16(a, b));
+    return _mm_movemask_epi8(_mm_cmpeq_epi16(high, _mm_setzero_si128())) == 0xFFFF;
+#else
+    uint16_t all = 0;
+    for (size_t k = 0; k < 16; k++) all |= s[k];
+    for (size_t k = 0; k < 16; k++) dst[k] = (uint8_t)s[k];
+    return all < 0x80;
+#endif
 }
 
-static inline int kind_of16_ucs4(const uint32_t *s) {
+static inline int narrow16_ucs4(uint8_t *dst, const uint32_t *s) {
+#if defined(__SSE2__)
+    const __m128i *v = (const __m128i *)(const void *)s;
+    const __m128i a = _mm_loadu_si128(v), b = _mm_loadu_si128(v + 1), c = _mm_loadu_si128(v + 2), d = _mm_loadu_si128(v + 3);
+    const __m128i high = _mm_and_si128(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)), _mm_set1_epi32((int)0xFFFFFF80));
+    _mm_storeu_si128((__m128i *)(void *)dst, _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(high, _mm_setzero_si128())) == 0xFFFF;
+#else
+    uint32_t all = 0;
+    for (size_t k = 0; k < 16; k++) all |= s[k];
+    for (size_t k = 0; k < 16; k++) dst[k] = (uint8_t)s[k];
+    return all < 0x80;
+#endif
+}
+
+/* Are 16 units characters of the BMP, without a surrogate? */
+static inline int is_bmp16_ucs2(const uint16_t *s) {
+    uint16_t surrogates = 0;
+    for (size_t k = 0; k < 16; k++) surrogates |= (uint16_t)((s[k] & 0xF800) == 0xD800);
+    return surrogates == 0;
+}
+
+static inline int is_bmp16_ucs4(const uint32_t *s) {
     uint32_t all = 0, surrogates = 0;
     for (size_t k = 0; k < 16; k++) {
         all |= s[k];
         surrogates |= (uint32_t)((s[k] & 0xFFFFF800u) == 0xD800u);
     }
-    return all < 0x80 ? ALL_ASCII : surrogates || all > 0xFFFF ? OTHERS : ALL_BMP;
+    return surrogates == 0 && all <= 0xFFFF;
 }
 
 /* Write 16 characters of the BMP, no surrogates; scribbles on 4 bytes from where the last one starts. The bytes of all 16 are computed
@@ -328,8 +353,9 @@ static inline int kind_of16_ucs4(const uint32_t *s) {
 DEFINE_PUT16(put16_ucs2, uint16_t)
 DEFINE_PUT16(put16_ucs4, uint32_t)
 
-/* Shape of both: 16 characters at a time while there is room for the largest outcome (16 of 4 bytes), then one by one. */
-#define DEFINE_FROM_UCS(name, wide, kind_of16, put16, unit_at)                                          \
+/* Shape of both: 16 characters at a time while there is room for the largest outcome (16 of 4 bytes), then one by one; also the 16
+ * where something is neither ASCII nor BMP. */
+#define DEFINE_FROM_UCS(name, wide, narrow16, is_bmp16, put16, unit_at)                                 \
     ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written, \
                      ctok_on_surrogate on_surrogate) {                                                  \
         const wide *s = src;                                                                            \
@@ -337,17 +363,15 @@ DEFINE_PUT16(put16_ucs4, uint32_t)
         ctok_status status = CTOK_OK;                                                                   \
         while (i < n) {                                                                                 \
             if (i >= until && n - i >= 16 && cap - w >= 64) {                                           \
-                const int kind = kind_of16(s + i);                                                      \
-                if (kind == ALL_ASCII) {                                                                \
-                    for (size_t k = 0; k < 16; k++) dst[w + k] = (uint8_t)s[i + k];                     \
+                if (narrow16(dst + w, s + i)) {                                                         \
                     w += 16;                                                                            \
-                } else if (kind == ALL_BMP) {                                                           \
+                    i += 16;                                                                            \
+                } else if (is_bmp16(s + i)) {                                                           \
                     w += put16(dst + w, s + i);                                                         \
+                    i += 16;                                                                            \
                 } else {                                                                                \
                     until = i + 16;                                                                     \
-                    continue;                                                                           \
                 }                                                                                       \
-                i += 16;                                                                                \
                 continue;                                                                               \
             }                                                                                           \
             uint32_t c;                                                                                 \
@@ -365,5 +389,5 @@ DEFINE_PUT16(put16_ucs4, uint32_t)
         return status;                                                                                  \
     }
 
-DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, kind_of16_ucs2, put16_ucs2, unit2_at)
-DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, kind_of16_ucs4, put16_ucs4, unit4_at)
+DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, narrow16_ucs2, is_bmp16_ucs2, put16_ucs2, unit2_at)
+DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, narrow16_ucs4, is_bmp16_ucs4, put16_ucs4, unit4_at)
