@@ -1,11 +1,12 @@
 """Exact, fast tokenizers that encode, decode and count, whole and while the text arrives.
 
     >>> import ctok
-    >>> ctok.__version__.count(".")
-    2
+    >>> tok = ctok.load("o200k_base")
+    >>> tok.encode("hello world")
+    [24912, 2375]
 
-This module is the front door: the public names and nothing else. `streams`, `train`, `compat`, `analysis`, `formats` and
-`integrations` are loaded on first use, so that importing ctok costs only what every use of it needs.
+This module is the front door: the public names and nothing else. `streams`, `compat` and `formats` are loaded on first use, so that
+importing ctok costs only what every use of it needs.
 """
 
 from ._version import __version__
@@ -48,9 +49,62 @@ if _built != __version__:
     raise ImportError(_explain(f"ctok is version {__version__}, its compiled part version {_built}"), name="ctok")
 del _built
 
-_ON_FIRST_USE = ("analysis", "compat", "formats", "integrations", "streams", "train")
+from . import errors, spec
+from ._native.ids import Ids
+from .errors import (
+    CtokError,
+    DecodeError,
+    DisallowedSpecialTokenError,
+    EncodeError,
+    PatternError,
+    SpecError,
+    StateError,
+    UnknownIdError,
+    UnknownSpecialTokenError,
+    UnknownTokenError,
+    VocabularyFileError,
+    VocabularyNotFoundError,
+)
+from .incremental import Delta, IncrementalCounter, IncrementalDecoder, IncrementalEncoder, step_many
+from .spec import BPE, AddedToken, Spec, Split, TokenTable
+from .tokenizer import Tokenizer
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from . import formats, streams
+
+__all__ = [
+    "BPE",
+    "AddedToken",
+    "CtokError",
+    "DecodeError",
+    "Delta",
+    "DisallowedSpecialTokenError",
+    "EncodeError",
+    "Ids",
+    "IncrementalCounter",
+    "IncrementalDecoder",
+    "IncrementalEncoder",
+    "PatternError",
+    "Spec",
+    "SpecError",
+    "Split",
+    "StateError",
+    "TokenTable",
+    "Tokenizer",
+    "UnknownIdError",
+    "UnknownSpecialTokenError",
+    "UnknownTokenError",
+    "VocabularyFileError",
+    "VocabularyNotFoundError",
+    "__version__",
+    "errors",
+    "formats",
+    "spec",
+    "step_many",
+    "streams",
+]
+
+_ON_FIRST_USE = ("formats", "streams")
 
 
 def __getattr__(name: str) -> object:
@@ -62,4 +116,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ON_FIRST_USE})
+    return sorted({*globals(), *_ON_FIRST_USE})
