@@ -66,6 +66,7 @@ from .errors import (
     VocabularyNotFoundError,
 )
 from .incremental import Delta, IncrementalCounter, IncrementalDecoder, IncrementalEncoder, step_many
+from .registry import ModelInfo, for_model, load, model_info
 from .spec import BPE, AddedToken, Spec, Split, TokenTable
 from .tokenizer import Tokenizer
 
@@ -84,6 +85,7 @@ __all__ = [
     "IncrementalCounter",
     "IncrementalDecoder",
     "IncrementalEncoder",
+    "ModelInfo",
     "PatternError",
     "Spec",
     "SpecError",
@@ -98,7 +100,10 @@ __all__ = [
     "VocabularyNotFoundError",
     "__version__",
     "errors",
+    "for_model",
     "formats",
+    "load",
+    "model_info",
     "spec",
     "step_many",
     "streams",
