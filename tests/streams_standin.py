@@ -190,5 +190,22 @@ class Sink(anyio.abc.ObjectSendStream):
         await checkpoint()
 
 
+class Waiting(anyio.abc.ObjectReceiveStream, anyio.abc.ObjectSendStream):
+    """A stream where nothing ever happens until somebody closes it."""
+
+    def __init__(self):
+        self.gate = anyio.Event()
+
+    async def receive(self):
+        await self.gate.wait()
+        raise anyio.ClosedResourceError
+
+    async def send(self, item):
+        await self.receive()
+
+    async def aclose(self):
+        self.gate.set()
+
+
 def flat(lists):
     return [value for part in lists for value in part]

@@ -8,7 +8,7 @@ import pytest
 from streams_standin import ToyTokenizer
 
 from ctok import streams
-from ctok.streams import _feed
+from ctok.streams import _whole
 
 pytestmark = pytest.mark.anyio
 
@@ -55,7 +55,7 @@ async def test_large_text_runs_in_another_thread_in_slices():
     await streams.encode_text(TEXTS["ascii"], tok)
     assert len(tok.threads) == 1
     assert threading.get_ident() not in tok.threads
-    assert max(tok.calls) <= _feed.SLICE_BYTES
+    assert max(tok.calls) <= _whole.WORKER_SLICE_BYTES
 
 
 async def test_small_text_runs_at_once():
@@ -63,6 +63,14 @@ async def test_small_text_runs_at_once():
     await streams.encode_text("abc", tok)
     await streams.count_text("abc", tok)
     assert not tok.threads
+
+
+async def test_buffers_are_taken_and_other_types_refused():
+    tok = Recording()
+    assert list(await streams.encode_text(bytearray(b"a" * 100_000), tok)) == tok.encode("a" * 100_000)
+    assert await streams.count_text(memoryview(b"abcd"), tok) == 2
+    with pytest.raises(TypeError, match="not list"):
+        await streams.encode_text([b"a"], tok)
 
 
 async def test_errors_come_out_of_the_thread():

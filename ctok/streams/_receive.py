@@ -106,8 +106,9 @@ class FeedReceiveStream(ObjectReceiveStream[T]):
     async def aclose(self) -> None:
         """Close the stream and its source; held output is dropped.
 
-        May be called from any task, any number of times. A `receive` that waits in an anyio stream is woken with
-        `ClosedResourceError`; one that waits in an async generator ends so when the generator yields, and closes it.
+        May be called from any task, any number of times. A `receive` that waits for the source meanwhile ends as the source's own
+        `aclose` lets it end (current anyio streams wake it); one that waits in an async generator ends with
+        `ClosedResourceError` when the generator yields, and closes it.
         """
         if not self._closed:
             self._closed = True

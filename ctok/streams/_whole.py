@@ -14,6 +14,9 @@ from anyio.lowlevel import checkpoint
 
 from ._feed import SLICE_BYTES, bytes_per_unit
 
+# A worker may take longer over a slice than the event loop may; 10 ms at the slowest.
+WORKER_SLICE_BYTES = 1 << 15
+
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
@@ -31,7 +34,7 @@ class _Flag:
 
 def _slices(text: str | bytes, flag: _Flag) -> Iterator[str | bytes]:
     """Cut `text` for a codec, until the flag is up."""
-    width = SLICE_BYTES // bytes_per_unit(text)
+    width = WORKER_SLICE_BYTES // bytes_per_unit(text)
     for start in range(0, len(text), width):
         if flag.stop:
             return
@@ -72,6 +75,14 @@ def _is_small(text: str | bytes) -> bool:
     return len(text) * bytes_per_unit(text) <= SLICE_BYTES
 
 
+def _check(text: str | bytes) -> str | bytes:
+    if isinstance(text, (bytearray, memoryview)):
+        return bytes(text)
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"text must be str, or bytes holding UTF-8, not {type(text).__name__}")
+    return text
+
+
 async def encode_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLimiter | None = None, **options: Any) -> Any:
     """Return ``tok.encode_ids(text, **options)`` without holding up the event loop.
 
@@ -96,6 +107,7 @@ async def encode_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLim
     Up to 8 KiB are encoded at once, after one turn of the event loop. A longer text goes to a worker thread. When the call is
     cancelled it returns at once, and the thread stops after the slice it is at (well under 10 ms).
     """
+    text = _check(text)
     await checkpoint()
     if _is_small(text):
         return tok.encode_ids(text, **options)
@@ -104,6 +116,7 @@ async def encode_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLim
 
 async def count_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLimiter | None = None, **options: Any) -> int:
     """Return ``tok.count(text, **options)`` without holding up the event loop; see `encode_text`."""
+    text = _check(text)
     await checkpoint()
     if _is_small(text):
         return tok.count(text, **options)
