@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import anyio
 import pytest
-from streams_standin import Script, ToyTokenizer
 
 from ctok import streams
 from ctok.streams import delta_text
+from streams_standin import Script, ToyTokenizer
 
 
 def objects(value):

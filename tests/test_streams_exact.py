@@ -8,11 +8,11 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams_standin import Points, Script, Sink, flat
 
 import ctok
 from ctok import streams
 from ctok.streams import _feed, _receive
+from streams_standin import Points, Script, Sink, flat
 
 TEXT = "I don't  think so:\r\n\r\n  Größe 你好世界 😀👩‍👩‍👧 1234567 <|endoftext|>中B x\n" * 3
 

@@ -5,10 +5,10 @@ from types import MappingProxyType
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
-from streams_standin import Points, Script, ToyTokenizer, Waiting, flat
 
 from ctok import streams
 from ctok.streams import _feed, _receive
+from streams_standin import Points, Script, ToyTokenizer, Waiting, flat
 
 pytestmark = pytest.mark.anyio
 

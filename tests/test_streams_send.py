@@ -4,10 +4,10 @@ from types import MappingProxyType
 
 import anyio
 import pytest
-from streams_standin import Points, Script, Sink, ToyTokenizer, Waiting, flat
 
 from ctok import streams
 from ctok.streams import _feed, _send
+from streams_standin import Points, Script, Sink, ToyTokenizer, Waiting, flat
 
 pytestmark = pytest.mark.anyio
 

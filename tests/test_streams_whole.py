@@ -5,10 +5,10 @@ import time
 
 import anyio
 import pytest
-from streams_standin import ToyTokenizer
 
 from ctok import streams
 from ctok.streams import _whole
+from streams_standin import ToyTokenizer
 
 pytestmark = pytest.mark.anyio
 
