@@ -1,4 +1,4 @@
-# cython: freethreading_compatible=False
+# cython: freethreading_compatible=False, wraparound=True
 """`IncrementalCounter`: the exact number of ids of a text that is still being written, also when its end is taken back."""
 
 from libc.stdint cimport uint64_t
