@@ -20,6 +20,9 @@ cdef extern from "Python.h":
     void Py_DECREF_raw "Py_DECREF" (PyObject *o) noexcept
 
 cdef char *FORMAT = "I"
+cdef enum:
+    ALONE = 1 << 16             # ids from which a copy releases the GIL
+
 cdef PyObject **int_table = NULL
 cdef Py_ssize_t int_table_n = 0
 
@@ -65,7 +68,10 @@ cdef Ids ids_to_object(const ctok_id *ids, Py_ssize_t n):
     out.at = <ctok_id *>ctok_mem_alloc(n, sizeof(ctok_id))
     if out.at == NULL:
         raise MemoryError(f"no memory for {n} ids")
-    if n:
+    if n >= ALONE:
+        with nogil:
+            memcpy(out.at, ids, n * sizeof(ctok_id))
+    elif n:
         memcpy(out.at, ids, n * sizeof(ctok_id))
     out.n = n
     return out
@@ -97,6 +103,12 @@ cdef class Ids:
 
     def __iter__(self):
         return iter(self.tolist())
+
+    @staticmethod
+    def from_buffer(const ctok_id[::1] ids):
+        """Return `Ids` with a copy of `ids`, a buffer of unsigned 32-bit numbers such as ``array.array("I")``."""
+        cdef Py_ssize_t n = ids.shape[0]
+        return ids_to_object(&ids[0] if n else NULL, n)
 
     def tolist(self):
         """Return the ids as a list of int."""
