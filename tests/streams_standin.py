@@ -61,7 +61,7 @@ class ToyCounter(ToyCodec):
         return None if self.limit is None else self.limit - self.count
 
     def feed(self, chunk, final=False):
-        self.stable = 0 if final else self.stable + len(self.encode(chunk))
+        self.stable += len(self.encode(chunk, final))
 
 
 class ToyDelta:

@@ -6,7 +6,7 @@ import threading
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ctok
@@ -35,7 +35,6 @@ texts = st.text(st.sampled_from(list("aA 'sld.\n\r\t1中é😀<|endoftext|>")), 
 places = st.lists(st.integers(0, 200), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=texts, places=places, special=st.booleans())
 def test_encode_and_count_of_any_cut_are_those_of_the_whole(tok, text, places, special):
     options = {"allowed_special": "all"} if special else {}
@@ -51,7 +50,6 @@ def test_encode_and_count_of_any_cut_are_those_of_the_whole(tok, text, places, s
     anyio.run(run)
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=texts, places=places)
 def test_decode_of_any_cut_is_that_of_the_whole(tok, text, places):
     ids = tok.encode(text)

@@ -54,7 +54,7 @@ class FeedReceiveStream(ObjectReceiveStream[T]):
                         out = self._finish()
                     else:
                         if self._closed:
-                            await self._closed_meanwhile()  # type: ignore[unreachable]  # another task may set it
+                            await self._closed_meanwhile()
                         out = feed.take(item)
                 if out is not None:
                     return out

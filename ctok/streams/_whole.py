@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import checkpoint
 
+from .._native.ids import Ids
 from ._feed import SLICE_BYTES, bytes_per_unit
-
-# A worker may take longer over a slice than the event loop may; 10 ms at the slowest.
-WORKER_SLICE_BYTES = 1 << 15
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
+
+# A worker may take longer over a slice than the event loop may: with the GIL released, and 10 ms at the slowest.
+WORKER_SLICE_BYTES = 1 << 15
 
 T = TypeVar("T")
 
@@ -41,26 +42,23 @@ def _slices(text: str | bytes, flag: _Flag) -> Iterator[str | bytes]:
         yield text[start : start + width]
 
 
-def _encode(text: str | bytes, tok: Tokenizer, options: dict[str, Any], flag: _Flag) -> Any:
+def _encode(text: str | bytes, tok: Tokenizer, options: dict[str, Any], flag: _Flag) -> Ids:
     encoder = tok.encoder(**options)
     ids = array("I")
     for piece in _slices(text, flag):
         ids.extend(encoder.encode(piece))
-    if flag.stop:
-        return None
-    ids.extend(encoder.encode("", final=True))
-    return ids
+    if not flag.stop:
+        ids.extend(encoder.encode("", final=True))
+    return Ids.from_buffer(ids)
 
 
 def _count(text: str | bytes, tok: Tokenizer, options: dict[str, Any], flag: _Flag) -> int:
     counter = tok.counter(**options)
     for piece in _slices(text, flag):
         counter.feed(piece)
-    if flag.stop:
-        return 0
-    count = counter.count
-    counter.feed("", final=True)
-    return count
+    if not flag.stop:
+        counter.feed("", final=True)
+    return counter.count
 
 
 async def _off_loop(work: Callable[..., T], text: str | bytes, tok: Tokenizer, options: dict[str, Any], limiter: Any) -> T:
@@ -83,7 +81,7 @@ def _check(text: str | bytes) -> str | bytes:
     return text
 
 
-async def encode_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLimiter | None = None, **options: Any) -> Any:
+async def encode_text(text: str | bytes, tok: Tokenizer, *, limiter: CapacityLimiter | None = None, **options: Any) -> Ids:
     """Return ``tok.encode_ids(text, **options)`` without holding up the event loop.
 
     Parameters
