@@ -3,6 +3,7 @@
 import itertools
 import sys
 import threading
+from pathlib import Path
 
 import anyio
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ctok
-from ctok import streams
+from ctok import formats, streams
+from ctok._native.ids import Ids
+from ctok.errors import DisallowedSpecialTokenError, EncodeError, UnknownIdError
 from ctok.streams import _feed, _receive
+from ctok.tokenizer import Tokenizer
 from streams_standin import Points, Script, Sink, flat
 
 TEXT = "I don't  think so:\r\n\r\n  Größe 你好世界 😀👩‍👩‍👧 1234567 <|endoftext|>中B x\n" * 3
@@ -19,7 +23,7 @@ TEXT = "I don't  think so:\r\n\r\n  Größe 你好世界 😀👩‍👩‍👧 
 
 @pytest.fixture(scope="module")
 def tok():
-    return ctok.load("o200k_base")
+    return Tokenizer.from_spec(formats.load(Path(ctok.__file__).parent / "data" / "o200k_base.bin"))
 
 
 async def collect(stream):
@@ -68,7 +72,7 @@ def test_decode_of_any_cut_is_that_of_the_whole(tok, text, places):
 async def test_surrogate_pair_split_by_chunks_is_joined(tok):
     halves = ["a\ud83d", "\ude00b"]
     assert flat(await collect(streams.encode(halves, tok))) == tok.encode("a😀b")
-    with pytest.raises(ctok.EncodeError):
+    with pytest.raises(EncodeError):
         await collect(streams.encode(halves[:1], tok))
 
 
@@ -98,7 +102,7 @@ async def test_partial_stop_at_the_end_is_given_out(tok):
 async def test_unknown_id_names_itself_and_stream_goes_on(tok):
     stream = streams.decode(Script([*tok.encode("ab"), 4_000_000, *tok.encode(" cd")]), tok)
     out = []
-    with pytest.raises(ctok.UnknownIdError) as caught:
+    with pytest.raises(UnknownIdError) as caught:
         async for piece in stream:
             out.append(piece)
     assert caught.value.id == 4_000_000
@@ -140,7 +144,7 @@ async def test_cancellation_at_any_await_loses_nothing(tok, kind, monkeypatch):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("text", ["a" * 300_000, " " * 300_000, "^" * 300_000, "你" * 100_000], ids=["a", "spaces", "carets", "cjk"])
+@pytest.mark.parametrize("text", ["a" * 30_000, " " * 30_000, "^" * 30_000, "你" * 10_000], ids=["a", "spaces", "carets", "cjk"])
 async def test_one_giant_pretoken_flows_through(tok, text):
     expected = tok.encode(text)
     ids = await collect(streams.encode([text], tok))
@@ -156,7 +160,7 @@ async def test_whole_texts_give_the_same_ids_as_at_once(tok, size):
     text = (TEXT * (size // len(TEXT) + 1))[:size]
     for whole in (text, text.encode()):
         ids = await streams.encode_text(whole, tok)
-        assert type(ids) is ctok.Ids
+        assert type(ids) is Ids
         assert ids.tolist() == tok.encode(text)
         assert await streams.count_text(whole, tok) == len(ids)
 
@@ -166,7 +170,7 @@ async def test_options_reach_whole_texts_of_any_size(tok):
     for text in ("a<|endoftext|>", "a<|endoftext|>" * 5000):
         assert list(await streams.encode_text(text, tok, allowed_special="all")) == tok.encode(text, allowed_special="all")
         assert await streams.count_text(text, tok, allowed_special="all") == tok.count(text, allowed_special="all")
-        with pytest.raises(ctok.DisallowedSpecialTokenError):
+        with pytest.raises(DisallowedSpecialTokenError):
             await streams.encode_text(text, tok, disallowed_special="all")
 
 
