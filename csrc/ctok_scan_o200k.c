@@ -61,18 +61,15 @@ static void o200k_scalar(CTOK_BLOCK_PARAMS) {
 
 #ifdef CTOK_SCAN_X86
 /* Starts inside runs of word characters: at an upper-case letter whose preceding [lo]+ holds an l; and, where that holds only o, at
- * upper-case letters with which the run ends. If the window ends with them, *decided loses what depends on it. */
-CTOK_SCAN_INLINE uint64_t o200k_starts_of_case(const ctok_masks *m, uint64_t word, uint64_t *decided) {
+ * upper-case letters with which the run ends. Those that reach the end of the window give no start, nor does anything after them. */
+CTOK_SCAN_INLINE uint64_t o200k_starts_of_case(const ctok_masks *m, uint64_t word) {
     uint64_t starts = m->upper & m->lower << 1;
     const uint64_t uncased = m->uncased | m->mark;
     if (!uncased) return starts;
     starts |= m->upper & ((m->lower << 1 & uncased) + uncased) & ~uncased;
     const uint64_t doubtful = m->upper & uncased << 1 & ~starts;
-    if (!doubtful) return starts;
     for (uint64_t ends = (doubtful + m->upper) & ~m->upper & ~word & m->valid; ends; ends &= ends - 1)
         starts |= (uint64_t)1 << ctok_bits_last(doubtful & ctok_bits_below(ctok_bits_first(ends)));
-    const uint64_t others = m->valid & ~m->upper;
-    if (m->upper >> (m->n - 1) & 1) *decided &= ctok_bits_below(others ? ctok_bits_last(others) + 1 : 0);
     return starts;
 }
 
@@ -110,7 +107,7 @@ CTOK_SCAN_INLINE uint64_t o200k_starts(ctok_masks *m, const uint8_t *at) {
     const uint64_t joined = ctok_bits_after((m->white & ~m->newline) | punct, m->tail);
     uint64_t decided = ctok_bits_decided(m);
     uint64_t starts = (word & ~(word << 1) & ~joined) | punct | ctok_starts_of_threes(m->number) | ctok_starts_of_lines(m, other);
-    starts |= o200k_starts_of_case(m, word, &decided);
+    starts |= o200k_starts_of_case(m, word);
     starts = o200k_join_suffixes(m, at, word, starts, &decided);
     const uint64_t taken = m->newline & other << 1;
     for (uint64_t after = ((taken + m->newline) & ~m->newline) & other; after; after &= after - 1) {
