@@ -78,6 +78,15 @@ def test_open_text_gives_exactly_the_stops_that_no_continuation_changes(family):
         assert hit_end == (following < len(data)), text
 
 
+@pytest.mark.parametrize(("family", "letters", "whole"), [("gpt2", "lrv", "m"), ("o200k", "lrvLRV", "dM")])
+def test_half_a_contraction_is_held_and_a_whole_one_is_not(family, letters, whole):
+    for letter in letters:
+        assert scan.scan_block(family, f"a'{letter}".encode(), False) == (([1], 1, True) if family == "gpt2" else ([], 0, True))
+    for letter in whole:
+        assert scan.scan_block(family, f"a'{letter}".encode(), False) == (([1, 3], 3, False) if family == "gpt2" else ([3], 3, False))
+    assert scan.scan_block(family, b"a'x", False)[0] == ([1, 2] if family == "gpt2" else [1])
+
+
 @pytest.mark.parametrize("family", PATTERNS)
 def test_block_with_little_room_stops_and_continues(family):
     for text in dense_texts(3, 100):

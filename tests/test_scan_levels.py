@@ -11,7 +11,7 @@ from scan_rules import PATTERNS, dense_texts, sparse_texts, unicode_texts
 FAST = [level for level in scan.LEVELS if level != "scalar" and scan.has_level(level)]
 SHARED = Path(os.environ.get("CTOK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 PLACED = ["don't", "x'LL\n", "\n  \n y", "!\n/x", "1234567", "\u4e2dB", "\u4e2dBx", "\u3000a", "''s", "!\u0301a", "a's\u4e2dBx"]
-PLACED += ["\n      \n y", "!\n      x", "\u4e2dBBBBBBx", "\u4e2dBBBBBB!", "a12345678901\u0663", "x      \u3000y"]
+PLACED += ["x'lL y", "x'Ve", "\n      \n y", "!\n      x", "\u4e2dBBBBBBx", "\u4e2dBBBBBB!", "a12345678901\u0663", "x      \u3000y"]
 CASES = [(family, level) for family in PATTERNS for level in FAST]
 
 
