@@ -42,7 +42,7 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
 def _read(
     counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, step: int = COARSE
 ) -> tuple[list[Mark], int]:
-    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step that was reached, and where reading ended."""
+    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended."""
     stop = len(text) if stop is None else stop
     marks = [(at, counter.copy())]
     while at < stop:

@@ -9,7 +9,7 @@ from ._native.vocab import Vocab
 from .errors import SpecError, UnknownTokenError
 from .incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
 from .spec import BPE, Spec, Split
-from .stages.pretokenizers import build_splitter
+from .stages.pretokenizers import RegexSplitter, build_splitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Tokenizer(Pipeline):
         special = {token.content: token.id for token in spec.added_tokens if token.special}
         always = {token.content: token.id for token in spec.added_tokens if not token.special}
         vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple((token.content, token.id) for token in spec.added_tokens))
-        splitter = build_splitter(spec.pre_tokenizer)
-        native, fallback = (splitter, None) if splitter.streams else (None, splitter)
+        splitter = build_splitter(spec.pre_tokenizer)  # type: ignore[arg-type]  # None was refused above
+        native, fallback = (None, splitter) if isinstance(splitter, RegexSplitter) else (splitter, None)
         self = cls.__new__(cls, vocab, native, fallback, special, always)
         object.__setattr__(self, "spec", spec)
         object.__setattr__(self, "_origin", origin)

@@ -9,6 +9,7 @@ text so far. The reply comes from a stand-in; any stream of chat chunks, respons
 import sys
 
 import anyio
+
 import ctok
 
 REPLY = "Token counts of pieces do not add up: the pieces were cut where it suited the network, not where tokens end."

@@ -8,9 +8,10 @@ import json
 
 import anyio
 import chat_server
-import ctok
 import httpx
 from websockets.asyncio.client import connect
+
+import ctok
 
 
 async def ask(port, prompt, limit=None):

@@ -12,11 +12,12 @@ import socket
 import sys
 
 import anyio
-import ctok
 import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
+
+import ctok
 
 LIMIT = 8192
 REPLY = "Gerne! Hier sind drei Wörter: 😀 Übermut, naïveté, 你好.</s> This is never shown."

@@ -10,6 +10,7 @@ import sys
 from array import array
 
 import anyio
+
 import ctok
 
 CHUNK = 1 << 16

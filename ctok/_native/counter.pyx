@@ -1,8 +1,6 @@
 # cython: freethreading_compatible=False, wraparound=True
 """`IncrementalCounter`: the exact number of ids of a text that is still being written, also when its end is taken back."""
 
-from libc.stdint cimport uint64_t
-
 from bisect import bisect_right
 
 from ctok._native.c_utf8 cimport ctok_utf8_count, ctok_utf8_count_utf16

@@ -10,7 +10,7 @@ from cpython.long cimport PyLong_Check, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
 from ctok._native.c_decoder cimport (

@@ -8,12 +8,12 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_files cimport (
-    CTOK_PACK_CHECKSUM, CTOK_PACK_CONTENT, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
+    CTOK_PACK_CHECKSUM, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
     CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_pack, ctok_pack_fault, ctok_pack_open, ctok_pack_parts, ctok_pack_plain,
     ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
     ctok_rankfile_table,
 )
-from ctok._native.c_vocab cimport CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
 
 from ..errors import VocabularyFileError
 
@@ -188,7 +188,8 @@ def write_pack(data, ends, ids, meta, packed=True):
         raise ValueError("a token table needs one end and one id a token")
     if ctok_pack_plan(&p, CTOK_PACK_PACKED if packed else CTOK_PACK_PLAIN, _first(view_data), <size_t>view_data.shape[0],
                       _first(view_ends), _first(view_ids), <size_t>view_ends.shape[0] // 4, <size_t>view_meta.shape[0], &bad) != CTOK_OK:
-        raise ValueError(f"token {bad} of the table is out of order, twice there, too long, outside its buffer, or has an id of 2**31 or more")
+        raise ValueError(
+            f"token {bad} of the table is out of order, twice there, too long, outside its buffer, or has an id of 2**31 or more")
     cdef bytes out = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>p.size)
     ctok_pack_write(&p, _first(view_data), _first(view_ends), _first(view_ids), _first(view_meta), _octets(out))
     return out

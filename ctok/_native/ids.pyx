@@ -80,8 +80,8 @@ cdef Ids ids_to_object(const ctok_id *ids, Py_ssize_t n):
 cdef class Ids:
     """Ids as one block of memory: a read-only buffer of unsigned 32-bit numbers.
 
-    ``memoryview(ids)``, ``numpy.asarray(ids)`` and ``array.array("I", ids)`` read it without numpy being needed; `len`, indexing, iteration,
-    slices (as lists), comparison and `tolist` work as for a list.
+    ``memoryview(ids)``, ``numpy.asarray(ids)`` and ``array.array("I", ids)`` read it without numpy being needed; `len`, indexing,
+    iteration, slices (as lists), comparison and `tolist` work as for a list.
     """
 
     def __dealloc__(self):

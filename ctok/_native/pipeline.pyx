@@ -1,8 +1,8 @@
 # cython: freethreading_compatible=False
 """The tokenizer's hot half: what is called for every text.
 
-`ctok.Tokenizer` extends `Pipeline` and overrides none of its methods. Calls run on a `Context` (engine.pxd) from a free list, so there are as
-many contexts as calls ever ran at once; the list is guarded by the GIL, which is released while a large text is encoded.
+`ctok.Tokenizer` extends `Pipeline` and overrides none of its methods. Calls run on a `Context` (engine.pxd) from a free list, so there are
+as many contexts as calls ever ran at once; the list is guarded by the GIL, which is released while a large text is encoded.
 """
 
 from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
@@ -352,8 +352,8 @@ cdef class Pipeline:
         errors
             What to do with bytes that are not UTF-8: ``"replace"`` (U+FFFD), ``"strict"`` or ``"ignore"``.
         utf8_policy
-            What one U+FFFD stands for: ``"maximal_subpart"`` (as Python), ``"per_byte"`` or ``"hf_run"`` (all of a run of byte tokens). None: as the
-            reference of this vocabulary's format does, which for .tiktoken is ``"maximal_subpart"``.
+            What one U+FFFD stands for: ``"maximal_subpart"`` (as Python), ``"per_byte"`` or ``"hf_run"`` (all of a run of byte tokens).
+            None: as the reference of this vocabulary's format does, which for .tiktoken is ``"maximal_subpart"``.
 
         Raises
         ------
@@ -374,8 +374,8 @@ cdef class Pipeline:
         Parameters
         ----------
         unit
-            What the spans count: ``"char"``, ``"byte"`` (of the text in UTF-8) or ``"utf16"``. A token that starts inside a character gets that
-            character's place.
+            What the spans count: ``"char"``, ``"byte"`` (of the text in UTF-8) or ``"utf16"``. A token that starts inside a character gets
+            that character's place.
         ids, skip_special_tokens, errors, utf8_policy
             As in `decode`.
         """

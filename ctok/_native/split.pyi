@@ -1,4 +1,5 @@
 from typing_extensions import Buffer
+
 _Tables = tuple[int, bytes, bytes, bytes, bytes]
 
 def property_set(first: int, stop: int) -> int: ...

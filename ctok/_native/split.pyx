@@ -16,8 +16,9 @@ from ctok._native.c_split cimport ctok_known_pattern, ctok_split_block, ctok_spl
 from ctok._native.c_unicode cimport ctok_unicode_get
 from ctok._native.c_vocab cimport ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free
 
+
 def property_set(first, stop):
-    """Return the set of property bytes (category, plus 32 for White_Space) of the scalar values in range(first, stop), as the bits of an int."""
+    """Return the set of property bytes (category, plus 32 for White_Space) of the scalars in range(first, stop), as the bits of an int."""
     cdef uint32_t code, a = first, b = min(stop, 0x110000)
     cdef uint64_t found = 0
     with nogil:
@@ -99,7 +100,8 @@ cdef class Splitter:
     pattern
         The pattern's text; kept for the record.
     tables
-        What `ctok.stages.pretokenizers` compiles from it: ``(n_classes, ascii, bounds, rows, entries)``, the arrays of csrc/ctok_dfa.h as bytes.
+        What `ctok.stages.pretokenizers` compiles from it: ``(n_classes, ascii, bounds, rows, entries)``, the arrays of csrc/ctok_dfa.h as
+        bytes.
 
     Raises
     ------

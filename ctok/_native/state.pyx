@@ -1,8 +1,9 @@
 # cython: freethreading_compatible=False
 """Incremental codecs on the side of encoding: `IncrementalEncoder` and `IncrementalCounter`.
 
-Both are a `TextState`: the open end of a text (stream.pxd) and what is held before it becomes UTF-8, an unfinished character of bytes or a high
-surrogate of a str. A call works on the state and, if it raises, puts back the copy it made first; the state is small, so that is cheap.
+Both are a `TextState`: the open end of a text (stream.pxd) and what is held before it becomes UTF-8, an unfinished character of bytes or a
+high surrogate of a str. A call works on the state and, if it raises, puts back the copy it made first; the state is small, so that is
+cheap.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -11,14 +12,14 @@ from libc.string cimport memcpy
 from ctok._native.c_utf8 cimport (
     CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from, ctok_utf8_tail,
     ctok_utf8_validate)
-from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_OK, ctok_status
+from ctok._native.c_vocab cimport CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_OK, ctok_status
 from ctok._native.engine cimport Context, Engine
 from ctok._native.ids cimport ids_to_list
-from ctok._native.pipeline cimport Literals, Pipeline, raise_status
+from ctok._native.pipeline cimport Pipeline, raise_status
 from ctok._native.stream cimport Stream, stream_copy, stream_free, stream_process, stream_reserve, stream_reset
 
 from .._version import __version__
-from ..errors import EncodeError, StateError
+from ..errors import StateError
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object o)
@@ -327,8 +328,8 @@ cdef class IncrementalEncoder(TextState):
 
     Notes
     -----
-    For every way to cut a text into chunks the ids, joined, are those of ``tokenizer.encode(text)``. At the end of each call what is held back
-    is at most what some continuation could still change. A split rule that only the `regex` package can run holds everything until
+    For every way to cut a text into chunks the ids, joined, are those of ``tokenizer.encode(text)``. At the end of each call what is held
+    back is at most what some continuation could still change. A split rule that only the `regex` package can run holds everything until
     ``final=True``. Chunks may be str or bytes, and may break inside a character. An encoder belongs to one task at a time.
 
     Examples

@@ -14,12 +14,12 @@ The tree is built only when it can pay: as long as all of the open pretoken is a
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from ctok._native.bpe cimport bpe_merge, bpe_neighbours
+from ctok._native.bpe cimport bpe_merge
 from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
 from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
     ctok_mem_resize, ctok_range, ctok_range_goes_on, ctok_range_root, ctok_range_step, ctok_range_token, ctok_status, ctok_vocab,
     ctok_vocab_find)
 from ctok._native.engine cimport Context, Engine, encode_pretoken, encode_run, known_neighbours, settle

@@ -7,7 +7,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, ctok_id, ctok_mem_fail_after,
+    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, ctok_id, ctok_mem_fail_after,
     ctok_status, ctok_token, ctok_vocab_find, ctok_vocab_free, ctok_vocab_init)
 
 from ..errors import SpecError, UnknownIdError
@@ -37,7 +37,7 @@ cdef class Vocab:
     def __cinit__(self, const uint8_t[::1] data, ends, ids, special_tokens=()):
         cdef const uint32_t[::1] end_view = memoryview(ends).cast("B").cast("I")
         cdef const uint32_t[::1] id_view = memoryview(ids).cast("B").cast("I")
-        cdef uint32_t n = <uint32_t>end_view.shape[0], bad = 0, end = 0
+        cdef uint32_t n = <uint32_t>end_view.shape[0], bad = 0
         cdef ctok_status status
         if id_view.shape[0] != n or (n and end_view[n - 1] > data.shape[0]):
             raise SpecError("token table: data, ends and ids do not belong together")
