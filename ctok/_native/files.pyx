@@ -39,8 +39,11 @@ cdef inline uint8_t *_octets(bytes b) noexcept:
     return <uint8_t *>PyBytes_AS_STRING(b)
 
 
+cdef uint8_t[1] _nothing
+
+
 cdef inline const uint8_t *_first(const uint8_t[::1] view) noexcept:
-    return &view[0] if view.shape[0] else NULL
+    return &view[0] if view.shape[0] else _nothing
 
 
 cdef _raise_rank(ctok_rank_error error, path):
