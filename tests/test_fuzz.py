@@ -1,0 +1,58 @@
+"""Every fuzz target, built with sanitizers and run for a moment on mutations of good files. `CTOK_EXAMPLES` makes the moment longer."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ctok._native.files import write_pack
+from ctok.spec import TokenTable
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", f"-I{ROOT / 'csrc'}"]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+RUNS = int(20000 * float(os.environ.get("CTOK_EXAMPLES", "1")))
+
+TABLE = TokenTable.from_dict({b"": 7, b"a": 0, b"ab": 1, b"a" * 20: 2, b"a" * 20 + b"b" * 20: 3, b"\xff\0": 900, b"ac": 4})
+COLUMNS = (TABLE.data, TABLE.ends, TABLE.ids)
+SEEDS = {
+    "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
+    "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
+}
+
+
+def targets():
+    return sorted(path.stem.removeprefix("fuzz_") for path in (ROOT / "fuzz").glob("fuzz_*.c"))
+
+
+def build(name, program):
+    compiler = os.environ.get("CC", "cc").split()[0]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no C compiler ({compiler}) on PATH")
+    target = ROOT / "fuzz" / f"fuzz_{name}.c"
+    units = re.search(r"links: ([\w ]*)", target.read_text(encoding="utf-8")).group(1).split()
+    sources = [ROOT / "fuzz" / "driver.c", target, *(ROOT / "csrc" / f"ctok_{unit}.c" for unit in units)]
+    built = subprocess.run(
+        [compiler, *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program)], capture_output=True, text=True, check=False
+    )
+    if built.returncode != 0 and "sanitize" in built.stderr:
+        pytest.skip("the C compiler has no sanitizers")
+    assert built.returncode == 0, built.stderr
+
+
+@pytest.mark.parametrize("name", targets())
+def test_fuzz_target_finds_nothing(name, tmp_path):
+    build(name, tmp_path / "target")
+    files = []
+    for number, seed in enumerate(SEEDS.get(name, [])):
+        files.append(tmp_path / f"seed{number}")
+        files[-1].write_bytes(seed)
+    # A preloaded sanitizer runtime of the surrounding process would clash with the program's own.
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | {"ASAN_OPTIONS": "detect_leaks=1"}
+    ran = subprocess.run(
+        [str(tmp_path / "target"), "-n", str(RUNS), *map(str, files)], capture_output=True, text=True, env=env, timeout=600, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
