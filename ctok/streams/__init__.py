@@ -14,12 +14,17 @@ work is done while the consumer awaits the next item, so a slow consumer slows i
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._deltas import TextDeltaReceiveStream, delta_text
 from ._receive import CountReceiveStream, DecodeReceiveStream, DeltaReceiveStream, EncodeReceiveStream
 from ._send import CountSendStream, DecodeSendStream, EncodeSendStream
 from ._whole import count_text, encode_text
+
+if TYPE_CHECKING:
+    from ..incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
+    from ..tokenizer import Tokenizer
+    from ._source import AnySource, IdSource, TextSource
 
 __all__ = [
     "CountReceiveStream",
@@ -41,7 +46,7 @@ __all__ = [
 ]
 
 
-def encode(source: Any, tok: Any, **options: Any) -> EncodeReceiveStream:
+def encode(source: TextSource, tok: Tokenizer | IncrementalEncoder, **options: Any) -> EncodeReceiveStream:
     """Return a stream of the ids of text that is still arriving.
 
     Parameters
@@ -62,7 +67,7 @@ def encode(source: Any, tok: Any, **options: Any) -> EncodeReceiveStream:
     return EncodeReceiveStream(source, tok, **options)
 
 
-def decode(source: Any, tok: Any, **options: Any) -> DecodeReceiveStream:
+def decode(source: IdSource, tok: Tokenizer | IncrementalDecoder, **options: Any) -> DecodeReceiveStream:
     """Return a stream of the text of ids that are still arriving.
 
     Parameters
@@ -83,7 +88,7 @@ def decode(source: Any, tok: Any, **options: Any) -> DecodeReceiveStream:
     return DecodeReceiveStream(source, tok, **options)
 
 
-def decode_deltas(source: Any, tok: Any, **options: Any) -> DeltaReceiveStream:
+def decode_deltas(source: IdSource, tok: Tokenizer | IncrementalDecoder, **options: Any) -> DeltaReceiveStream:
     """Return a stream of `Delta` objects: pieces of text with the ids they come from.
 
     Parameters and behaviour are those of `decode`. The ids of all deltas, joined, are the ids of the source up to the end or the
@@ -92,7 +97,7 @@ def decode_deltas(source: Any, tok: Any, **options: Any) -> DeltaReceiveStream:
     return DeltaReceiveStream(source, tok, **options)
 
 
-def count(source: Any, tok: Any, **options: Any) -> CountReceiveStream:
+def count(source: TextSource, tok: Tokenizer | IncrementalCounter, **options: Any) -> CountReceiveStream:
     """Return a stream of token counts of text that is still arriving.
 
     Parameters
@@ -113,7 +118,7 @@ def count(source: Any, tok: Any, **options: Any) -> CountReceiveStream:
     return CountReceiveStream(source, tok, **options)
 
 
-def text_deltas(source: Any, *, kinds: Collection[str] = ("text",), choice: int = 0) -> TextDeltaReceiveStream:
+def text_deltas(source: AnySource[Any], *, kinds: Collection[str] = ("text",), choice: int = 0) -> TextDeltaReceiveStream:
     """Return a stream of the text inside the events of a model's reply, for `count` or `encode`.
 
     Parameters

@@ -15,7 +15,7 @@ from anyio.abc import ObjectReceiveStream
 from anyio.lowlevel import checkpoint
 
 from ._feed import CodecFeed, CountFeed, DecodeFeed, DeltaFeed, EncodeFeed, Feed
-from ._source import Source
+from ._source import ENDS, Source
 
 if TYPE_CHECKING:
     from ..incremental import Delta  # noqa: F401  (named in a subscript below)
@@ -50,7 +50,7 @@ class FeedReceiveStream(ObjectReceiveStream[T]):
                 else:
                     try:
                         item = await self._source.pull()
-                    except StopAsyncIteration:
+                    except ENDS:
                         out = self._finish()
                     else:
                         if self._closed:

@@ -7,25 +7,27 @@ exactly what the source itself loses (nothing, for anyio streams).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
-import anyio
+from anyio import EndOfStream
+
+T_co = TypeVar("T_co", covariant=True)
+
+# How a source says that it has ended: as an iterator, or as an anyio stream.
+ENDS = (StopAsyncIteration, EndOfStream)
 
 
-class _Receiver:
-    """The iterator face of an object that only has ``receive()``."""
+class Receiver(Protocol[T_co]):
+    """An object that gives its items by `receive`, and ends by `anyio.EndOfStream`."""
 
-    __slots__ = ("_receive",)
+    async def receive(self) -> T_co: ...
 
-    def __init__(self, stream: Any) -> None:
-        self._receive = stream.receive
 
-    async def __anext__(self) -> Any:
-        try:
-            return await self._receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
+# What the streams take. trio's channels and anyio's receive streams, of objects and of bytes, are async iterables.
+AnySource: TypeAlias = AsyncIterable[T_co] | Iterable[T_co] | Receiver[T_co]
+TextSource: TypeAlias = AnySource[str | bytes] | str | bytes
+IdSource: TypeAlias = AnySource[SupportsIndex | Iterable[SupportsIndex]]
 
 
 class _Plain:
@@ -46,15 +48,18 @@ class _Plain:
             self._iterator.close()
 
 
-def _iterate(source: Any) -> Any:
+def _open(source: Any) -> tuple[Any, Callable[[], Any]]:
+    """Return what gives the items of `source`, and the call that gives the next one."""
     if isinstance(source, (str, bytes, bytearray, memoryview)):
-        return _Plain(iter((source,)))
+        source = (source,)
     if hasattr(source, "__aiter__"):
-        return source.__aiter__()
+        iterator = source.__aiter__()
+        return iterator, iterator.__anext__
     if hasattr(source, "receive"):
-        return _Receiver(source)
+        return source, source.receive
     if hasattr(source, "__iter__"):
-        return _Plain(iter(source))
+        plain = _Plain(iter(source))
+        return plain, plain.__anext__
     if inspect.iscoroutine(source):
         source.close()
         raise TypeError("the source is a coroutine: await it first, then give what it returns")
@@ -71,14 +76,16 @@ async def _close(thing: Any) -> None:
 
 
 class Source:
-    """One way to pull items from, and to close, whatever the caller gave."""
+    """One way to pull items from, and to close, whatever the caller gave.
+
+    ``await pull()`` gives the next item, or raises one of `ENDS`.
+    """
 
     __slots__ = ("_given", "_iterator", "pull")
 
     def __init__(self, source: Any) -> None:
         self._given = source
-        self._iterator = _iterate(source)
-        self.pull: Callable[[], Any] = self._iterator.__anext__
+        self._iterator, self.pull = _open(source)
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
