@@ -79,7 +79,7 @@ def make_app(tok, model):
 @contextlib.asynccontextmanager
 async def running(app, port=0):
     """Run `app` on the loopback interface inside this event loop; gives the port, and shuts down in order."""
-    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=5)
+    config = uvicorn.Config(app, ws="websockets-sansio", log_level="warning", lifespan="off", timeout_graceful_shutdown=5)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", port)) as listener:
         async with anyio.create_task_group() as group:

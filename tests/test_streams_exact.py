@@ -3,7 +3,6 @@
 import itertools
 import sys
 import threading
-from pathlib import Path
 
 import anyio
 import pytest
@@ -11,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ctok
-from ctok import formats, streams
+from ctok import streams
 from ctok._native.ids import Ids
 from ctok.errors import DisallowedSpecialTokenError, EncodeError, UnknownIdError
 from ctok.streams import _feed, _receive
-from ctok.tokenizer import Tokenizer
 from streams_standin import Points, Script, Sink, flat
 
 TEXT = "I don't  think so:\r\n\r\n  Größe 你好世界 😀👩‍👩‍👧 1234567 <|endoftext|>中B x\n" * 3
@@ -23,7 +21,7 @@ TEXT = "I don't  think so:\r\n\r\n  Größe 你好世界 😀👩‍👩‍👧 
 
 @pytest.fixture(scope="module")
 def tok():
-    return Tokenizer.from_spec(formats.load(Path(ctok.__file__).parent / "data" / "o200k_base.bin"))
+    return ctok.load("o200k_base")
 
 
 async def collect(stream):
