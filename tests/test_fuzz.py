@@ -14,7 +14,7 @@ from ctok.spec import TokenTable
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", f"-I{ROOT / 'csrc'}"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-RUNS = int(20000 * float(os.environ.get("CTOK_EXAMPLES", "1")))
+RUNS = int(100000 * float(os.environ.get("CTOK_EXAMPLES", "1")))
 
 TABLE = TokenTable.from_dict({b"": 7, b"a": 0, b"ab": 1, b"a" * 20: 2, b"a" * 20 + b"b" * 20: 3, b"\xff\0": 900, b"ac": 4})
 COLUMNS = (TABLE.data, TABLE.ends, TABLE.ids)
