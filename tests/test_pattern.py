@@ -280,6 +280,17 @@ def test_build_large_pattern_ends(pattern):
         pass
 
 
+def test_machine_left_unminimised_cuts_the_same(monkeypatch):
+    from ctok._native.split import known_patterns
+    from ctok.stages._pattern import automaton
+
+    monkeypatch.setattr(automaton, "MOST_ROW_VISITS", 0)
+    text = "I'LL don't\r\n\n  x 1234 \u4e2d\u6587Bx! \u01c5 \u0301a\u00a0\u0085\t\n "
+    for pattern, _ in known_patterns():
+        tables = compile_pattern(pattern)
+        assert Splitter(pattern, tables).spans(text) == Splitter.known(pattern).spans(text)
+
+
 def test_build_imports_regex_only_for_the_fallback():
     import subprocess
 

@@ -62,6 +62,15 @@ def fail_allocation(n):
     return ctok_mem_fail_after(n)
 
 
+cdef uint8_t *_exact_copy(bytes data) except NULL:
+    """The data in memory of exactly its size, so that a sanitizer sees every read past its end."""
+    cdef uint8_t *copy = <uint8_t *>ctok_mem_alloc(len(data), 1)
+    if copy == NULL:
+        raise MemoryError
+    memcpy(copy, <const uint8_t *>data, len(data))
+    return copy
+
+
 cdef int _own(Splitter self, uint32_t n_classes, bytes ascii, bytes bounds, bytes rows, bytes entries) except -1:
     """Copy tables into memory of the splitter."""
     cdef size_t at_rows, at_ascii, n_entries = len(entries) // 8, n_ranges = len(bounds) // 4
@@ -158,19 +167,20 @@ cdef class Splitter:
         list of (start, stop), in bytes, and the place where scanning ended: the length, or where an open pretoken starts.
         """
         cdef bytes kept = data.encode() if isinstance(data, str) else bytes(data)
-        cdef const uint8_t *buf = kept
         cdef size_t pos = 0, end = len(kept), cap = block, i
         cdef int eof = at_eof
         cdef ctok_block out
+        cdef uint8_t *buf
         cdef uint32_t *stops
         kept.decode()
         if not 1 <= cap <= 1 << 20 or end >= <size_t>1 << 32:
             raise ValueError("block or text size")
-        stops = <uint32_t *>ctok_mem_alloc(cap, sizeof(uint32_t))
-        if stops == NULL:
-            raise MemoryError
         spans = []
+        buf = _exact_copy(kept)
+        stops = <uint32_t *>ctok_mem_alloc(cap, sizeof(uint32_t))
         try:
+            if stops == NULL:
+                raise MemoryError
             while pos < end:
                 with nogil:
                     ctok_split_block(&self.s, buf, pos, end, eof, stops, cap, &out)
@@ -182,6 +192,7 @@ cdef class Splitter:
                 if out.hit_end:
                     break
         finally:
+            ctok_mem_free(buf)
             ctok_mem_free(stops)
         return spans, pos
 
@@ -212,8 +223,11 @@ cdef class Scan:
     def feed(self, bytes data not None):
         """Scan on. Returns (closed, bytes consumed)."""
         cdef size_t pos = 0
+        cdef uint8_t *buf
         data.decode()
-        closed = ctok_scan_feed(self.splitter.s.dfa, &self.scan, data, &pos, len(data))
+        buf = _exact_copy(data)
+        closed = ctok_scan_feed(self.splitter.s.dfa, &self.scan, buf, &pos, len(data))
+        ctok_mem_free(buf)
         return closed, pos
 
     def finish(self):

@@ -20,6 +20,7 @@ __all__ = ["DEAD", "Machine", "build", "silent_states"]
 DEAD = -1
 MOST_NODES = 20_000
 MOST_STATES = 4_000
+MOST_ROW_VISITS = 400_000
 
 MATCH, CHAR, SPLIT, GUARD = range(4)
 
@@ -196,26 +197,31 @@ def _determinise(nfa: Nfa, start: int, n_classes: int) -> Rows:
     return rows
 
 
+def _leading_to(rows: Rows, found: set[int], passes: Callable[[bool], bool]) -> set[int]:
+    """The states from which a state of `found` can be reached over transitions whose accept `passes`."""
+    before: list[list[int]] = [[] for _ in rows]
+    for i, row in enumerate(rows):
+        for to, accepts in row:
+            if to != DEAD and passes(accepts):
+                before[to].append(i)
+    queue = list(found)
+    for state in queue:  # grows while it is walked
+        fresh = [i for i in before[state] if i not in found]
+        found.update(fresh)
+        queue += fresh
+    return found
+
+
 def _prune(rows: Rows) -> Rows:
     """Send every state from which nothing can be accepted any more to DEAD."""
-    live: set[int] = set()
-    while True:
-        more = {i for i, row in enumerate(rows) if i not in live and any(accepts or to in live for to, accepts in row)}
-        if not more:
-            return [[(to if to in live else DEAD, accepts) for to, accepts in row] for row in rows]
-        live |= more
+    live = _leading_to(rows, {i for i, row in enumerate(rows) if any(accepts for _, accepts in row)}, lambda accepts: True)
+    return [[(to if to in live else DEAD, accepts) for to, accepts in row] for row in rows]
 
 
 def silent_states(rows: Rows) -> set[int]:
     """The states from which some text leads to the end of the match without another accept."""
-    silent: set[int] = set()
-    while True:
-        more = {
-            i for i, row in enumerate(rows) if i not in silent and any(not accepts and (to == DEAD or to in silent) for to, accepts in row)
-        }
-        if not more:
-            return silent
-        silent |= more
+    ends = {i for i, row in enumerate(rows) if any(to == DEAD and not accepts for to, accepts in row)}
+    return _leading_to(rows, ends, lambda accepts: not accepts)
 
 
 def _settle(rows: Rows) -> Rows:
@@ -225,9 +231,12 @@ def _settle(rows: Rows) -> Rows:
 
 
 def _minimise(rows: Rows) -> Rows:
-    """Merge the states that no text tells apart. State 0 stays the start."""
+    """Merge the states that no text tells apart. State 0 stays the start.
+
+    A machine with long chains needs as many rounds as a chain is long; then it stays as it is, which is as right and only larger.
+    """
     block, count = [0] * len(rows), 1
-    while True:
+    for _ in range(max(1, MOST_ROW_VISITS // len(rows))):
         keys: dict[tuple[tuple[int, bool], ...], int] = {}
         for row in rows:
             keys.setdefault(tuple((to if to == DEAD else block[to], accepts) for to, accepts in row), len(keys))
@@ -235,6 +244,7 @@ def _minimise(rows: Rows) -> Rows:
         if len(keys) == count:
             return [[*key] for key in keys]
         count = len(keys)
+    return rows
 
 
 def _merge_classes(classes: list[int], rows: Rows) -> tuple[list[int], Rows]:
