@@ -28,6 +28,7 @@ MODULES = {
     "pipeline": ["mem", "utf8", "vocab"],
     "readids": ["mem"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
+    "spans": ["mem", "text", "utf8"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "vocab"],

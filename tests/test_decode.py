@@ -8,13 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctok._native import detokenize, readids
-from ctok._native.detokenize import decode_bytes, decode_spans, decode_str
+from ctok._native.detokenize import decode_bytes, decode_str
+from ctok._native.spans import decode_spans
 from ctok._reference import decode as twin
 from ctok.errors import DecodeError, UnknownIdError
 from toy import SPECIAL, token_table, toy_ids, toy_tokens, toy_vocab
 
 VOCAB = toy_vocab()
 TOKENS, SPECIAL_IDS = toy_tokens()
+decode_str(VOCAB, toy_ids("a") * 256, False, "replace", None)    # from now on by the table of short tokens ...
+PLAIN_VOCAB = toy_vocab()                                        # ... and here without
 POLICIES = [None, "maximal_subpart", "per_byte", "hf_run"]
 ids_lists = st.lists(st.sampled_from(sorted(TOKENS)), max_size=40)
 
@@ -27,8 +30,9 @@ def text_of(ids, skip=False, errors="replace", policy=None):
 @given(ids_lists, st.booleans(), st.sampled_from(["replace", "ignore"]), st.sampled_from(POLICIES))
 def test_decode_any_ids_equals_the_twin(ids, skip, errors, policy):
     want = twin.decode(TOKENS, SPECIAL_IDS, ids, skip_special=skip, errors=errors, policy=policy)
-    assert text_of(ids, skip, errors, policy) == want
-    assert decode_bytes(VOCAB, ids, skip) == b"".join(twin.token_list(TOKENS, SPECIAL_IDS, ids, skip))
+    for vocab in (VOCAB, PLAIN_VOCAB):
+        assert decode_str(vocab, ids, skip, errors, policy) == want
+        assert decode_bytes(vocab, ids, skip) == b"".join(twin.token_list(TOKENS, SPECIAL_IDS, ids, skip))
 
 
 @settings(max_examples=80)

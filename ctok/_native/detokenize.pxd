@@ -1,12 +1,14 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint32_t
 
+from ctok._native.c_piece cimport ctok_piece
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_status, ctok_vocab
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
 
 cdef struct DecodeHow:
+    const ctok_piece *pieces   # pieces_of(vocab), or NULL: slower
     bint skip_special
     int errors             # ctok_on_error
     int policy             # ctok_per
@@ -18,18 +20,26 @@ cdef struct DecodeFault:
 
 # ---- for threads: no Python objects, no GIL ----
 
-# Append the bytes of n ids. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or CTOK_ERR_ID (*bad is
+# Append the bytes of n ids. `pieces` may be NULL. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or CTOK_ERR_ID (*bad is
 # then the index of the first id that is not in the vocabulary); after an error out.n is as before.
-cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
-                               size_t *bad) noexcept nogil
+cdef ctok_status append_tokens(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special,
+                               ctok_text *out, uint32_t *flags, size_t *bad) noexcept nogil
 
 # Append n ids as well-formed text. `out` must be empty. CTOK_ERR_UTF8 only with errors="strict"; `fault` says where.
 # *ascii is set when all of the text is known to be ASCII.
 cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil
 
+# Policy "hf_run": where a run of tokens that are no text by themselves is not well formed as a whole, make each of its bytes ill formed by
+# itself. `raw` holds the bytes of these ids.
+cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil
+
 # ---- with the GIL ----
 
+# The table that makes decoding of n ids of this vocabulary fast, if that is worth making it; for how.pieces.
+cdef const ctok_piece *pieces_for(Vocab vocab, size_t n)
+
+# Fills `how`; its pieces are then NULL.
 cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1
 
 # Raise what `status` means; does nothing for CTOK_OK. `looked_up` comes from read_ids.
@@ -38,4 +48,3 @@ cdef str str_of(const uint8_t *p, size_t n, bint ascii)
 
 cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special)
 cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy)
-cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy, str unit)

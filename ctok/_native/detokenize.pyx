@@ -1,8 +1,8 @@
 """Ids to bytes and text, whole: the batch kernels of decoding.
 
-Two passes over the ids: look up where each token's bytes stand (and whether all of them are ASCII, or valid UTF-8 by themselves), then
-copy. Most vocabularies' tokens are whole characters, so most text is known to be well formed without looking at it; only text with a
-token that cuts a character is validated. The kernels run without the GIL on ids that were copied first, so nobody can change them
+A block of ids at a time: look up each token and whether all of them are ASCII, or valid UTF-8 by themselves, and copy, always 16 bytes,
+because most tokens are shorter and a copy of fixed size has no branch. Most tokens are whole characters, so most text is known to be well
+formed without looking at it; only what tokens that cut a character leave between the others is validated. The kernels run without the GIL on ids that were copied first, so nobody can change them
 meanwhile.
 """
 
@@ -10,16 +10,17 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from ctok._native.c_piece cimport CTOK_PIECE_FLAGS, CTOK_PIECE_LENGTH, CTOK_PIECE_SIZE, ctok_piece
 from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, CTOK_PER_BYTE, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_on_error,
     ctok_text, ctok_text_free, ctok_text_init, ctok_text_mend, ctok_text_reserve)
 from ctok._native.c_utf8 cimport (
-    CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, CTOK_UTF8_OPEN, ctok_utf8_class, ctok_utf8_measure,
-    ctok_utf8_step, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
+    CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, ctok_utf8_class, ctok_utf8_measure, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_ID, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_ASCII, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL,
     CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token, ctok_vocab)
 from ctok._native.readids cimport Ids, free_ids, read_ids
+from ctok._native.texts cimport pieces_of
 from ctok._native.vocab cimport Vocab
 
 from operator import index as _as_index
@@ -37,11 +38,9 @@ cdef extern from "ctok_base.h" nogil:
 cdef enum:
     BLOCK = 256            # tokens looked up before they are copied
     STACK_IDS = 512
-    STACK_TEXT = 4096
+    STACK_TEXT = 8192
+    MANY = 256             # ids from which a table of short tokens is worth making
     LARGE = 2048           # ids from which letting other threads run is worth its price
-    UNIT_CHAR = 0
-    UNIT_BYTE = 1
-    UNIT_UTF16 = 2
 
 
 
@@ -75,19 +74,27 @@ cdef void _close_run(Runs *runs, const ctok_text *out, size_t end) noexcept nogi
     runs.open = False
 
 
-cdef void _copy_runs(const ctok_vocab *v, const ctok_token *tokens, size_t m, ctok_text *out, Runs *runs) noexcept nogil:
-    """Copy a block of tokens and look at the runs in it."""
+cdef void _look_at_runs(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t m, bint skip_special, size_t at,
+                        const ctok_text *out, Runs *runs) noexcept nogil:
+    """Find the runs in a block of tokens that was copied to out.p + at."""
     cdef size_t k
+    cdef uint32_t info, n, flags
     for k in range(m):
-        if tokens[k].len == 0:
-            continue
-        if tokens[k].flags & CTOK_TOKEN_UTF8:
-            _close_run(runs, out, out.n)
+        info = pieces[ids[k]].info if pieces != NULL else 0
+        if info:
+            n = info & CTOK_PIECE_LENGTH
+            flags = info >> CTOK_PIECE_FLAGS
+        else:
+            n = v.by_id[ids[k]].len
+            flags = v.by_id[ids[k]].flags
+            if skip_special and flags & CTOK_TOKEN_SPECIAL:
+                continue
+        if flags & CTOK_TOKEN_UTF8:
+            _close_run(runs, out, at)
         elif not runs.open:
             runs.open = True
-            runs.begin = out.n
-        _copy_token(out.p + out.n, v.bytes + tokens[k].begin, tokens[k].len)
-        out.n += tokens[k].len
+            runs.begin = at
+        at += n
 
 
 cdef void _copy(const ctok_vocab *v, const ctok_token *tokens, size_t m, ctok_text *out) noexcept nogil:
@@ -132,26 +139,72 @@ cdef void _hide_special(ctok_token *tokens, size_t m, uint32_t *every) noexcept 
     every[0] = all_
 
 
-cdef ctok_status _append(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags, Runs *runs,
-                         size_t *bad) noexcept nogil:
+cdef ctok_status _append_block(const ctok_vocab *v, const uint32_t *ids, size_t m, bint skip_special, ctok_text *out,
+                               uint32_t *every) noexcept nogil:
+    """Append at most BLOCK tokens."""
     cdef ctok_token tokens[BLOCK]
-    cdef size_t i = 0, m, total = 0, before = out.n
-    cdef uint32_t every = 0, some = 0
+    cdef size_t total = 0
+    cdef uint32_t some = 0
+    if not _look_up(v, ids, m, tokens, &total, every, &some):
+        return CTOK_ERR_ID
+    if skip_special and some & CTOK_TOKEN_SPECIAL:
+        _hide_special(tokens, m, every)
+    if ctok_text_reserve(out, total) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    _copy(v, tokens, m, out)
+    return CTOK_OK
+
+
+cdef ctok_status _append_pieces(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t m, bint skip_special,
+                                ctok_text *out, uint32_t *every) noexcept nogil:
+    """As _append_block, in one pass over the table of short tokens."""
+    cdef size_t k
+    cdef uint32_t info, all_ = 0xFF, one = 0
+    cdef uint8_t *dst
+    cdef ctok_status status
+    if ctok_text_reserve(out, m * CTOK_PIECE_SIZE) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    dst = out.p + out.n
+    for k in range(m):
+        if ids[k] >= v.n_ids:
+            return CTOK_ERR_ID
+        info = pieces[ids[k]].info
+        if info == 0:
+            out.n = <size_t>(dst - out.p)
+            status = _append_block(v, ids + k, 1, skip_special, out, &one)
+            if status == CTOK_OK:
+                status = ctok_text_reserve(out, (m - k) * CTOK_PIECE_SIZE)
+            if status != CTOK_OK:
+                return status
+            dst = out.p + out.n
+            info = one << CTOK_PIECE_FLAGS
+        else:
+            memcpy(dst, &pieces[ids[k]], CTOK_PIECE_SIZE)
+            dst += info & CTOK_PIECE_LENGTH
+        all_ &= info
+    out.n = <size_t>(dst - out.p)
+    every[0] = all_ >> CTOK_PIECE_FLAGS
+    return CTOK_OK
+
+
+cdef ctok_status _append(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out,
+                         uint32_t *flags, Runs *runs, size_t *bad) noexcept nogil:
+    cdef size_t i = 0, m, at, before = out.n
+    cdef uint32_t every = 0
+    cdef ctok_status status
     while i < n:
         m = n - i if n - i < BLOCK else BLOCK
-        if not _look_up(v, ids + i, m, tokens, &total, &every, &some):
+        at = out.n
+        if pieces != NULL:
+            status = _append_pieces(v, pieces, ids + i, m, skip_special, out, &every)
+        else:
+            status = _append_block(v, ids + i, m, skip_special, out, &every)
+        if status != CTOK_OK:
             bad[0] = i + _first_unknown(v, ids + i, m)
             out.n = before
-            return CTOK_ERR_ID
-        if skip_special and some & CTOK_TOKEN_SPECIAL:
-            _hide_special(tokens, m, &every)
-        if ctok_text_reserve(out, total) != CTOK_OK:
-            out.n = before
-            return CTOK_ERR_MEMORY
+            return status
         if runs != NULL and (runs.open or not every & CTOK_TOKEN_UTF8):
-            _copy_runs(v, tokens, m, out, runs)
-        else:
-            _copy(v, tokens, m, out)
+            _look_at_runs(v, pieces, ids + i, m, skip_special, at, out, runs)
         flags[0] &= every
         i += m
     if runs != NULL:
@@ -159,9 +212,9 @@ cdef ctok_status _append(const ctok_vocab *v, const uint32_t *ids, size_t n, bin
     return CTOK_OK
 
 
-cdef ctok_status append_tokens(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out, uint32_t *flags,
-                               size_t *bad) noexcept nogil:
-    return _append(v, ids, n, skip_special, out, flags, NULL, bad)
+cdef ctok_status append_tokens(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special,
+                               ctok_text *out, uint32_t *flags, size_t *bad) noexcept nogil:
+    return _append(v, pieces, ids, n, skip_special, out, flags, NULL, bad)
 
 
 cdef size_t _index_at(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, size_t position) noexcept nogil:
@@ -183,7 +236,7 @@ cdef void _spoil_if_bad(uint8_t *run, size_t n) noexcept nogil:
         memset(run, 0xFF, n)
 
 
-cdef void _spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil:
+cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil:
     """Policy "hf_run": where a run of tokens that are no text by themselves is not well formed as a whole, make each of its bytes ill
     formed by itself."""
     cdef size_t i, at = 0, begin = 0
@@ -222,12 +275,12 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
     cdef Runs runs
     cdef ctok_status status
     memset(&runs, 0, sizeof(runs))
-    status = _append(v, ids, n, how.skip_special, out, &flags, &runs, &fault.index)
+    status = _append(v, how.pieces, ids, n, how.skip_special, out, &flags, &runs, &fault.index)
     ascii[0] = flags & CTOK_TOKEN_ASCII
     if status != CTOK_OK or not runs.bad:
         return status
     if how.policy == CTOK_PER_RUN and how.errors != CTOK_ERRORS_STRICT:
-        _spoil_bad_runs(v, ids, n, how.skip_special, out.p)
+        spoil_bad_runs(v, ids, n, how.skip_special, out.p)
     if how.errors == CTOK_ERRORS_STRICT:
         ctok_utf8_validate(out.p, out.n, &fault.position)
         fault.index = _index_at(v, ids, n, how.skip_special, fault.position)
@@ -238,6 +291,7 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
 # ---- with the GIL ----
 
 cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
+    how.pieces = NULL
     how.skip_special = skip_special
     if errors == "replace":
         how.errors = CTOK_ERRORS_REPLACE
@@ -256,6 +310,10 @@ cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
     else:
         raise ValueError(f"utf8_policy must be None, 'maximal_subpart', 'per_byte' or 'hf_run', not {policy!r}")
     return 0
+
+
+cdef const ctok_piece *pieces_for(Vocab vocab, size_t n):
+    return pieces_of(vocab, n >= MANY)
 
 
 cdef int check_decoded(ctok_status status, const DecodeFault *fault, object looked_up) except -1:
@@ -303,14 +361,16 @@ cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
     cdef uint32_t flags = 0
     cdef ctok_status status
     cdef DecodeFault fault
+    cdef const ctok_piece *pieces
     looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
+    pieces = pieces_for(vocab, a.n)
     ctok_text_init(&out, stack_text, STACK_TEXT)
     try:
         if a.n >= LARGE:
             with nogil:
-                status = append_tokens(&vocab.v, a.p, a.n, skip_special, &out, &flags, &fault.index)
+                status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
         else:
-            status = append_tokens(&vocab.v, a.p, a.n, skip_special, &out, &flags, &fault.index)
+            status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
         check_decoded(status, &fault, looked_up)
         return PyBytes_FromStringAndSize(<const char *>out.p, out.n)
     finally:
@@ -330,6 +390,7 @@ cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy):
     cdef bint ascii = False
     parse_how(&how, skip_special, errors, policy)
     looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
+    how.pieces = pieces_for(vocab, a.n)
     ctok_text_init(&out, stack_text, STACK_TEXT)
     try:
         if a.n >= LARGE:
@@ -341,104 +402,6 @@ cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy):
         return str_of(out.p, out.n, ascii)
     finally:
         ctok_text_free(&out)
-        free_ids(&a)
-
-
-# ---- spans ----
-
-# One piece of the decoded text: a character, or what stands for ill-formed bytes.
-cdef struct Cell:
-    size_t raw_begin, raw_end      # in the tokens' bytes
-    size_t begin, end              # in the text, in the wanted unit
-    bint exact                     # unit "byte" and well formed: places inside it are places in the text
-
-
-cdef void _next_cell(const uint8_t *raw, size_t n, const DecodeHow *how, int unit, Cell *cell) noexcept nogil:
-    cdef uint32_t c = 0
-    cdef size_t step
-    cell.raw_begin = cell.raw_end
-    cell.begin = cell.end
-    cell.exact = False
-    if cell.raw_end >= n:
-        return
-    step = ctok_utf8_step(raw + cell.raw_end, n - cell.raw_end, &c)
-    if c < CTOK_UTF8_OPEN:
-        cell.exact = unit == UNIT_BYTE
-        cell.end += step if unit == UNIT_BYTE else 1 + (unit == UNIT_UTF16 and c > 0xFFFF)
-    else:
-        if how.policy == CTOK_PER_BYTE:
-            step = 1
-        if how.errors != CTOK_ERRORS_IGNORE:
-            cell.end += 3 if unit == UNIT_BYTE else 1
-    cell.raw_end += step
-
-
-cdef list _spans(const ctok_vocab *v, const Ids *a, const DecodeHow *how, const uint8_t *raw, size_t n, int unit):
-    cdef list spans = [None] * <Py_ssize_t>a.n
-    cdef Cell cell
-    cdef size_t i, at = 0, start, stop
-    cdef ctok_token t
-    memset(&cell, 0, sizeof(cell))
-    for i in range(a.n):
-        t = v.by_id[a.p[i]]
-        if how.skip_special and t.flags & CTOK_TOKEN_SPECIAL:
-            t.len = 0
-        while cell.raw_end <= at and cell.raw_end < n:
-            _next_cell(raw, n, how, unit, &cell)
-        if at >= cell.raw_end:
-            start = cell.end
-        else:
-            start = cell.begin + (at - cell.raw_begin if cell.exact else 0)
-        stop = start
-        at += t.len
-        if t.len:
-            while cell.raw_end < at:
-                _next_cell(raw, n, how, unit, &cell)
-            stop = cell.begin + at - cell.raw_begin if cell.exact else cell.end
-        spans[i] = (start, stop)
-    return spans
-
-
-cdef int _parse_unit(str unit) except -1:
-    if unit == "char":
-        return UNIT_CHAR
-    if unit == "byte":
-        return UNIT_BYTE
-    if unit == "utf16":
-        return UNIT_UTF16
-    raise ValueError(f"unit must be 'char', 'byte' or 'utf16', not {unit!r}")
-
-
-cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy, str unit):
-    """Return the text of the ids and, for each id, the half-open span of its text as (start, stop).
-
-    Parameters
-    ----------
-    unit
-        ``"char"``, ``"byte"`` (of the text's UTF-8) or ``"utf16"``.
-
-    Notes
-    -----
-    An id whose bytes begin or end inside a character gets the whole character, except in bytes, where the place inside it is exact.
-    What replaces ill-formed bytes belongs to every id that holds one of them. A skipped or ignored id has an empty span.
-    """
-    cdef uint32_t stack_ids[STACK_IDS]
-    cdef ctok_text raw
-    cdef Ids a
-    cdef DecodeHow how
-    cdef DecodeFault fault
-    cdef uint32_t flags = CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8
-    cdef int kind = _parse_unit(unit)
-    parse_how(&how, skip_special, errors, policy)
-    ids = read_ids(ids, &a, stack_ids, STACK_IDS)
-    ctok_text_init(&raw, NULL, 0)
-    try:
-        check_decoded(append_tokens(&vocab.v, a.p, a.n, skip_special, &raw, &flags, &fault.index), &fault, ids)
-        if how.policy == CTOK_PER_RUN:
-            _spoil_bad_runs(&vocab.v, a.p, a.n, skip_special, raw.p)
-        return decode_str(vocab, ids, skip_special, errors, policy), _spans(&vocab.v, &a, &how, raw.p, raw.n, kind)
-    finally:
-        ctok_text_free(&raw)
         free_ids(&a)
 
 

@@ -1,4 +1,4 @@
-"""What decoders of one vocabulary share: the tokens as str objects, and compiled stop strings."""
+"""What decoders of one vocabulary share: the tokens as str objects and as short pieces of bytes; and compiled stop strings."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -7,6 +7,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport uint32_t
 
 from ctok._native.c_decoder cimport CTOK_STOPS_MAX_BYTES, ctok_stops_free, ctok_stops_init, ctok_stops_scan
+from ctok._native.c_piece cimport ctok_piece, ctok_pieces_fill
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, CTOK_TOKEN_UTF8, ctok_mem_alloc,
     ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab)
@@ -41,13 +42,37 @@ cdef class TokenTexts:
             for i in range(self.n):
                 Py_XDECREF(self.of[i])
             ctok_mem_free(self.of)
+        ctok_mem_free(self.pieces)
 
 
-cdef PyObject **texts_of(Vocab vocab) except NULL:
+cdef TokenTexts _kept(Vocab vocab):
     with cython.critical_section(vocab):
         if vocab.texts is None:
             vocab.texts = TokenTexts(vocab)
-        return (<TokenTexts>vocab.texts).of
+        return <TokenTexts>vocab.texts
+
+
+cdef PyObject **texts_of(Vocab vocab) except NULL:
+    return _kept(vocab).of
+
+
+cdef const ctok_piece *pieces_of(Vocab vocab, bint make):
+    cdef TokenTexts kept
+    if vocab.texts is None and not make:
+        return NULL
+    kept = _kept(vocab)
+    if kept.pieces == NULL and make:
+        with cython.critical_section(kept):
+            if kept.pieces == NULL:
+                kept.pieces = _new_pieces(&vocab.v)
+    return kept.pieces
+
+
+cdef ctok_piece *_new_pieces(const ctok_vocab *v) noexcept:
+    cdef ctok_piece *pieces = <ctok_piece *>ctok_mem_zeroed(v.n_ids, sizeof(ctok_piece))
+    if pieces != NULL:
+        ctok_pieces_fill(v, pieces)
+    return pieces
 
 
 cdef PyObject *fill_text(const ctok_vocab *v, PyObject **texts, uint32_t id) except? NULL:
