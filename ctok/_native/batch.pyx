@@ -7,7 +7,8 @@ from libc.string cimport memcpy
 from ctok._native.c_text cimport ctok_text, ctok_text_free, ctok_text_init
 from ctok._native.c_utf8 cimport CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate
 from ctok._native.c_vocab cimport CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_vocab
-from ctok._native.detokenize cimport DecodeFault, DecodeHow, Ids, check_decoded, decode_text, free_ids, parse_how, read_ids, str_of
+from ctok._native.detokenize cimport (
+    DecodeFault, DecodeHow, Ids, check_decoded, decode_text, free_ids, parse_how, pieces_for, read_ids, str_of)
 from ctok._native.engine cimport Context, Engine
 from ctok._native.ids cimport ids_to_list
 from ctok._native.pipeline cimport Job, Literals, Pipeline, encode_job, raise_for
@@ -189,6 +190,7 @@ def decode_batch(Pipeline tokenizer, batch, num_threads, bint skip_special, erro
             if b.jobs[i].ids.p == none:                     # one id fits the caller's room, which the next would overwrite
                 own_ids(&b.jobs[i].ids)
             total += b.jobs[i].ids.n
+        b.how.pieces = pieces_for(tokenizer.vocab, total)
         n_workers = workers_for(num_threads, n, total)
         if total < ALONE:
             decode_off(&b, 0)
