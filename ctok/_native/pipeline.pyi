@@ -34,6 +34,7 @@ class Pipeline:
         *args: Any,
         **kwargs: Any,
     ) -> Self: ...
+    def new_policy(self, allow: Collection[str], forbid: Collection[str]) -> Literals: ...
     def encode(
         self,
         text: Text,
