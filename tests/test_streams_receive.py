@@ -20,6 +20,12 @@ def tok():
     return ToyTokenizer()
 
 
+@pytest.fixture
+def stopped_clock(monkeypatch):
+    """No call of a codec takes any time, so where slices end depends on nothing but their number."""
+    monkeypatch.setattr(_feed, "perf_counter_ns", lambda: 0)
+
+
 async def collect(stream):
     return [item async for item in stream]
 
@@ -238,8 +244,9 @@ async def test_refused_item_is_dropped_and_stream_goes_on(tok):
     assert await stream.receive() == tok.encode("abc")
 
 
+@pytest.mark.usefixtures("stopped_clock")
 async def test_refused_slice_drops_the_rest_of_its_item(tok):
-    width = _feed.SLICE_BYTES
+    width = _feed.FIRST_SLICE
     stream = streams.encode(Script(["a" * width + "!" + "b" * (3 * width), "cd"]), tok)
     assert flat([await stream.receive()]) == tok.encode("a" * (width - width % 3))
     with pytest.raises(ValueError, match="refused"):
@@ -261,6 +268,7 @@ async def test_unknown_id_is_an_error_and_stream_goes_on(tok):
 
 @pytest.mark.parametrize("chunk", [1, 7, 20_000])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("stopped_clock")
 async def test_cancellation_at_any_await_loses_nothing(tok, kind, chunk, monkeypatch):
     text = TEXT * (1 if chunk < 1000 else 1500)
     source_of = text if kind in ("encode", "count") else tok.encode(text)
@@ -471,9 +479,43 @@ async def test_long_chunk_is_fed_in_slices_with_a_turn_before_each(tok, kind, te
     out = await collect(getattr(streams, kind)([text], tok))
     assert (flat(out) if kind == "encode" else out) == (tok.encode(text) if kind == "encode" else [tok.count(text)])
     unit = 3 if "你" in str(text[:1]) else 1
-    assert max(tok.calls) * unit <= _feed.SLICE_BYTES
-    slices = -(-len(text) // (_feed.SLICE_BYTES // unit))
-    assert slices <= points.passed <= slices + 1
+    slices = [size for size in tok.calls if size]
+    assert sum(slices) == len(text)
+    assert max(slices) * unit <= _feed.LARGEST_SLICE
+    assert len(slices) <= points.passed <= len(slices) + 1
+
+
+class Clock:
+    """Each look at the clock is `step` ns after the one before."""
+
+    def __init__(self, step):
+        self.step = step
+        self.now = 0
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+@pytest.mark.parametrize(
+    "step, last",
+    [(_feed.SLOW_NS + 1, _feed.SMALLEST_SLICE), (0, _feed.LARGEST_SLICE), (_feed.QUICK_NS, _feed.FIRST_SLICE)],
+    ids=["slow", "quick", "right"],
+)
+async def test_slices_shrink_when_slow_and_grow_when_quick(tok, step, last, monkeypatch):
+    monkeypatch.setattr(_feed, "perf_counter_ns", Clock(step))
+    text = "a" * 500_000
+    assert flat(await collect(streams.encode([text, text], tok))) == tok.encode(text + text)
+    assert tok.calls[0] == _feed.FIRST_SLICE
+    assert tok.calls[len(tok.calls) // 2 + 1] == last
+
+
+async def test_small_chunks_give_a_turn_when_their_time_is_used_up(tok, monkeypatch):
+    monkeypatch.setattr(_feed, "perf_counter_ns", Clock(_feed.TURN_NS // 10))
+    points = Points()
+    monkeypatch.setattr(_receive, "checkpoint", points)
+    await collect(streams.encode(["ab"] * 1000, tok))
+    assert 90 <= points.passed <= 110
 
 
 async def test_long_list_of_ids_is_fed_in_slices(tok, monkeypatch):
@@ -490,15 +532,15 @@ async def test_source_that_never_waits_still_gives_turns(tok, items, monkeypatch
     points = Points()
     monkeypatch.setattr(_receive, "checkpoint", points)
     await collect(streams.encode(items * 5000, tok))
-    assert points.passed >= 5000 * _feed.ITEM_COST // _feed.SLICE_BYTES
+    assert points.passed >= 5000 * _feed.ITEM_NS // _feed.TURN_NS
 
 
 async def test_buffers_are_copied_before_the_source_can_reuse_them(tok):
-    buffer = bytearray(b"a" * (3 * _feed.SLICE_BYTES))
+    buffer = bytearray(b"a" * (3 * _feed.LARGEST_SLICE))
     stream = streams.encode(Script([buffer]), tok)
     first = await stream.receive()
     buffer[:] = b"b" * len(buffer)
-    assert flat([first, *await collect(stream)]) == tok.encode("a" * (3 * _feed.SLICE_BYTES))
+    assert flat([first, *await collect(stream)]) == tok.encode("a" * (3 * _feed.LARGEST_SLICE))
 
 
 # The count

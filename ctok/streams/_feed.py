@@ -5,22 +5,34 @@ one stream. Its rules:
 
 - ``take`` hands over a new item (only when ``rest`` is None), ``go_on`` feeds the next slice of an item that was more than the
   credit allowed, ``finish`` says that no item will come. Each returns output, or None when there is none.
-- ``credit`` is how much more may be fed before the event loop must be given a turn; who drives the feed checks it.
+- ``credit`` is what is left of the work that may be done before the event loop must be given a turn; who drives the feed checks it,
+  and fills it up to ``full_credit`` after the turn.
 - A call that raises drops the item it was feeding (its remaining slices, too); the codec is as it was before the refused
   slice, and the next item can be taken.
 
-Slices are bounded by estimated time: even text without any border is encoded at 10 MB/s, so 8 KiB stay under a millisecond.
+How long a slice of text takes depends on the text by a factor of a hundred, so it is measured: the slices of a feed shrink when one
+took too long and grow when it was quick. Ids cost about the same each; they are counted.
 """
 
 from __future__ import annotations
 
 import operator
+from time import perf_counter_ns
 from typing import Any
 
-SLICE_BYTES = 8192
+# Time in ns that the codec may take between two turns of the event loop, and that a slice should stay between.
+TURN_NS = 500_000
+SLOW_NS = 400_000
+QUICK_NS = 100_000
+# What an item costs besides the codec's time; an endless run of empty items must use up the credit, too.
+ITEM_NS = 500
+
+# Bytes of UTF-8 in a slice of text.
+FIRST_SLICE = 2048
+SMALLEST_SLICE = 512
+LARGEST_SLICE = 32768
+
 SLICE_IDS = 2048
-# What an item costs besides its length, in the same unit; an endless run of empty items must use up the credit, too.
-ITEM_COST = 16
 
 
 def bytes_per_unit(text: str | bytes) -> int:
@@ -62,11 +74,11 @@ class Feed:
         """Feed the next slice of `rest`."""
         rest, start = self.rest, self.pos
         stop = start + self.width
-        self.credit -= self.full_credit
         # Forgotten before the codec can refuse the slice, remembered after it has not.
         self.rest = None
         last = stop >= self.size
         out = self.put(rest[start:stop], last)
+        self.credit = 0
         if not last and self.finish_reason is None:
             self.rest, self.pos = rest, stop
         return out
@@ -104,8 +116,13 @@ class CodecFeed(Feed):
 class TextFeed(CodecFeed):
     """Items are str or bytes."""
 
-    __slots__ = ()
-    full_credit = SLICE_BYTES
+    __slots__ = ("slice", "unit")
+    full_credit = TURN_NS
+
+    def __init__(self, tok: Any, options: dict[str, Any]) -> None:
+        super().__init__(tok, options)
+        self.slice = FIRST_SLICE
+        self.unit = 1
 
     def take(self, item: Any) -> Any:
         if not isinstance(item, (str, bytes)):
@@ -114,19 +131,33 @@ class TextFeed(CodecFeed):
             # The owner may reuse the buffer while this item waits for its turn.
             item = bytes(item)
         size = len(item)
-        unit = bytes_per_unit(item)
-        cost = size * unit + ITEM_COST
-        if cost > self.credit:
-            return self.postpone(item, size, SLICE_BYTES // unit)
-        self.credit -= cost
+        self.unit = bytes_per_unit(item)
+        if size * self.unit > self.slice:
+            return self.postpone(item, size, self.slice // self.unit)
         return self.put(item, True)
+
+    def put(self, piece: Any, last: bool) -> Any:
+        start = perf_counter_ns()
+        out = self.code(piece, last)
+        taken = perf_counter_ns() - start
+        self.credit -= taken + ITEM_NS
+        if taken > SLOW_NS:
+            self.slice = max(self.slice // 2, SMALLEST_SLICE)
+        elif taken < QUICK_NS and len(piece) == self.width:
+            self.slice = min(self.slice * 2, LARGEST_SLICE)
+        self.width = self.slice // self.unit
+        return out
+
+    def code(self, piece: Any, last: bool) -> Any:
+        """Give one slice to the codec."""
+        raise NotImplementedError
 
 
 class EncodeFeed(TextFeed):
     __slots__ = ()
     maker = "encoder"
 
-    def put(self, piece: Any, last: bool) -> list[int] | None:
+    def code(self, piece: Any, last: bool) -> list[int] | None:
         return self.codec.encode(piece) or None
 
     def end(self) -> list[int] | None:
@@ -150,7 +181,7 @@ class CountFeed(TextFeed):
         codec = self.codec
         self.count, self.stable, self.left = codec.count, codec.stable, codec.left
 
-    def put(self, piece: Any, last: bool) -> int | None:
+    def code(self, piece: Any, last: bool) -> int | None:
         self.codec.feed(piece)
         if not last:
             return None
