@@ -9,7 +9,7 @@
 #include <string.h>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <tmmintrin.h> /* up to SSSE3: the functions that use it say so and are called only where the processor has it */
 #endif
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
@@ -171,13 +171,122 @@ static inline int has_astral16(const uint8_t *p) {
     return any != 0;
 }
 
-/* Shape of all three: 16 bytes at a time while 6 more are readable, so that there is a character behind the block: every place is
- * written and only starts move on, which scribbles on one element of it. The rest one by one. `wide` is the destination's type. */
-#define DEFINE_TO_UCS(name, wide, is_astral)                           \
+#if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define CAN_SHUFFLE can_shuffle()
+
+/* Row m moves the 16-bit lanes that are set in m to the front. Built by the first thread that needs it; until then, and on processors
+ * without the instruction, the plain loop below does the work. */
+static uint8_t to_front[256][16];
+static int to_front_state; /* 0 nothing, 1 somebody builds it, 2 ready */
+
+static int build_to_front(void) {
+    int nothing = 0;
+    if (!__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("popcnt")) return 0;
+    if (!__atomic_compare_exchange_n(&to_front_state, &nothing, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return nothing == 2;
+    for (unsigned m = 0; m < 256; m++) {
+        unsigned at = 0;
+        for (unsigned lane = 0; lane < 8; lane++) {
+            if (!(m >> lane & 1)) continue;
+            to_front[m][at++] = (uint8_t)(2 * lane);
+            to_front[m][at++] = (uint8_t)(2 * lane + 1);
+        }
+    }
+    __atomic_store_n(&to_front_state, 2, __ATOMIC_RELEASE);
+    return 1;
+}
+
+static inline int can_shuffle(void) {
+    return __atomic_load_n(&to_front_state, __ATOMIC_ACQUIRE) == 2 || build_to_front();
+}
+
+/* As `candidates` for 8 lanes of bytes b0 and what follows them. */
+__attribute__((target("ssse3"))) static inline __m128i characters8(__m128i b0, __m128i b1, __m128i b2) {
+    const __m128i six = _mm_set1_epi16(0x3F);
+    b1 = _mm_and_si128(b1, six);
+    b2 = _mm_and_si128(b2, six);
+    const __m128i two = _mm_or_si128(_mm_slli_epi16(_mm_and_si128(b0, _mm_set1_epi16(0x1F)), 6), b1);
+    const __m128i three = _mm_or_si128(_mm_or_si128(_mm_slli_epi16(b0, 12), _mm_slli_epi16(b1, 6)), b2);
+    const __m128i is_three = _mm_cmpgt_epi16(b0, _mm_set1_epi16(0xDF)), is_one = _mm_cmplt_epi16(b0, _mm_set1_epi16(0x80));
+    const __m128i more = _mm_or_si128(_mm_and_si128(is_three, three), _mm_andnot_si128(is_three, two));
+    return _mm_or_si128(_mm_and_si128(is_one, b0), _mm_andnot_si128(is_one, more));
+}
+
+/* The characters of at most three bytes that start among 16 bytes, as 16-bit lanes: out[0] and out[1] hold n[0] and n[1] of them. */
+__attribute__((target("ssse3,popcnt"))) static inline void characters16(const uint8_t *p, __m128i *out, unsigned *n) {
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i w0 = _mm_loadu_si128((const __m128i *)(const void *)p), w1 = _mm_loadu_si128((const __m128i *)(const void *)(p + 1));
+    const __m128i w2 = _mm_loadu_si128((const __m128i *)(const void *)(p + 2));
+    const unsigned starts = (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(w0, _mm_set1_epi8(-65)));
+    const unsigned low = starts & 0xFF, high = starts >> 8;
+    out[0] = characters8(_mm_unpacklo_epi8(w0, zero), _mm_unpacklo_epi8(w1, zero), _mm_unpacklo_epi8(w2, zero));
+    out[1] = characters8(_mm_unpackhi_epi8(w0, zero), _mm_unpackhi_epi8(w1, zero), _mm_unpackhi_epi8(w2, zero));
+    out[0] = _mm_shuffle_epi8(out[0], _mm_loadu_si128((const __m128i *)(const void *)to_front[low]));
+    out[1] = _mm_shuffle_epi8(out[1], _mm_loadu_si128((const __m128i *)(const void *)to_front[high]));
+    n[0] = (unsigned)__builtin_popcount(low);
+    n[1] = (unsigned)__builtin_popcount(high);
+}
+
+__attribute__((target("ssse3"))) static inline void store8_ucs1(uint8_t *dst, __m128i v) {
+    _mm_storel_epi64((__m128i *)(void *)dst, _mm_packus_epi16(v, v));
+}
+
+__attribute__((target("ssse3"))) static inline void store8_ucs2(uint16_t *dst, __m128i v) {
+    _mm_storeu_si128((__m128i *)(void *)dst, v);
+}
+
+__attribute__((target("ssse3"))) static inline void store8_ucs4(uint32_t *dst, __m128i v) {
+    _mm_storeu_si128((__m128i *)(void *)dst, _mm_unpacklo_epi16(v, _mm_setzero_si128()));
+    _mm_storeu_si128((__m128i *)(void *)(dst + 4), _mm_unpackhi_epi16(v, _mm_setzero_si128()));
+}
+
+/* Blocks of 16 bytes while there are so many characters behind the block (8, so at least 32 bytes and an unfinished one) that writing
+ * whole vectors stays inside dst. Stops before a block with a character above U+FFFF. Returns the bytes done. */
+#define DEFINE_SHUFFLED(name, wide, store8)                                                                            \
+    __attribute__((target("ssse3,popcnt"))) static size_t name(const uint8_t *p, size_t n, wide *dst, size_t *n_chars) { \
+        size_t i = 0;                                                                                                  \
+        wide *out = dst;                                                                                               \
+        for (; n - i >= 52; i += 16) {                                                                                 \
+            __m128i lanes[2];                                                                                          \
+            unsigned count[2];                                                                                         \
+            const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)(p + i));                                 \
+            if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(w, _mm_set1_epi8((char)0xF0)), w))) break;               \
+            characters16(p + i, lanes, count);                                                                         \
+            store8(out, lanes[0]);                                                                                     \
+            out += count[0];                                                                                           \
+            store8(out, lanes[1]);                                                                                     \
+            out += count[1];                                                                                           \
+        }                                                                                                              \
+        *n_chars = (size_t)(out - dst);                                                                                \
+        return i;                                                                                                      \
+    }
+
+DEFINE_SHUFFLED(shuffled_ucs1, uint8_t, store8_ucs1)
+DEFINE_SHUFFLED(shuffled_ucs2, uint16_t, store8_ucs2)
+DEFINE_SHUFFLED(shuffled_ucs4, uint32_t, store8_ucs4)
+#else
+#define CAN_SHUFFLE 0
+static inline size_t not_shuffled(const uint8_t *p, size_t n, const void *dst, size_t *n_chars) {
+    (void)p, (void)n, (void)dst, (void)n_chars;
+    return 0;
+}
+#define shuffled_ucs1 not_shuffled
+#define shuffled_ucs2 not_shuffled
+#define shuffled_ucs4 not_shuffled
+#endif
+
+/* Shape of all three: what the shuffles can do; then 16 bytes at a time while 6 more are readable, so that there is a character behind
+ * the block: every place is written and only starts move on, which scribbles on one element of it. The rest one by one. */
+#define DEFINE_TO_UCS(name, wide, is_astral, shuffled)                 \
     size_t name(const uint8_t *p, size_t n, wide *dst) {               \
         size_t i = 0;                                                  \
         wide *out = dst;                                               \
         while (n - i >= 22) {                                          \
+            if (n - i >= 52 && CAN_SHUFFLE) {                          \
+                size_t n_chars = 0;                                    \
+                i += shuffled(p + i, n - i, out, &n_chars);            \
+                out += n_chars;                                        \
+                if (n - i < 22) break;                                 \
+            }                                                          \
             if (is_ascii16(p + i)) {                                   \
                 for (size_t k = 0; k < 16; k++) out[k] = (wide)p[i + k]; \
                 out += 16;                                             \
@@ -216,9 +325,9 @@ static inline int has_astral16(const uint8_t *p) {
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs1, uint8_t)
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs2, uint16_t)
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs4, uint32_t)
-DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, NEVER)
-DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, NEVER)
-DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, has_astral16)
+DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, NEVER, shuffled_ucs1)
+DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, NEVER, shuffled_ucs2)
+DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, has_astral16, shuffled_ucs4)
 
 /* ---- fixed width -> UTF-8 ---- */
 
