@@ -33,6 +33,7 @@ MODULES = {
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "vocab"],
     "texts": ["mem", "stops"],
+    "tiktoken_calls": [],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
 }
