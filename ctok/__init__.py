@@ -71,7 +71,7 @@ from .spec import BPE, AddedToken, Spec, Split, TokenTable
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from . import formats, streams
+    from . import compat, formats, streams
 
 __all__ = [
     "BPE",
@@ -99,6 +99,7 @@ __all__ = [
     "VocabularyFileError",
     "VocabularyNotFoundError",
     "__version__",
+    "compat",
     "errors",
     "for_model",
     "formats",
@@ -109,7 +110,7 @@ __all__ = [
     "streams",
 ]
 
-_ON_FIRST_USE = ("formats", "streams")
+_ON_FIRST_USE = ("compat", "formats", "streams")
 
 
 def __getattr__(name: str) -> object:
