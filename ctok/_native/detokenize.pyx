@@ -1,9 +1,10 @@
 """Ids to bytes and text, whole: the batch kernels of decoding.
 
 A block of ids at a time: look up each token and whether all of them are ASCII, or valid UTF-8 by themselves, and copy, always 16 bytes,
-because most tokens are shorter and a copy of fixed size has no branch. Most tokens are whole characters, so most text is known to be well
-formed without looking at it; only what tokens that cut a character leave between the others is validated. The kernels run without the GIL on ids that were copied first, so nobody can change them
-meanwhile.
+because most tokens are shorter and a copy of fixed size has no branch. Most tokens are whole characters, so most text is known to be
+well formed without looking at it; only what tokens that cut a character leave between the others is validated.
+
+The kernels run without the GIL on ids that were copied first, so nobody can change them meanwhile.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -15,7 +16,8 @@ from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, CTOK_PER_BYTE, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_on_error,
     ctok_text, ctok_text_free, ctok_text_init, ctok_text_mend, ctok_text_reserve)
 from ctok._native.c_utf8 cimport (
-    CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, ctok_utf8_class, ctok_utf8_measure, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2, ctok_utf8_to_ucs4, ctok_utf8_validate)
+    CTOK_UTF8_ASCII, CTOK_UTF8_BMP, CTOK_UTF8_LATIN1, ctok_utf8_class, ctok_utf8_measure, ctok_utf8_to_ucs1, ctok_utf8_to_ucs2,
+    ctok_utf8_to_ucs4, ctok_utf8_validate)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_ID, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_ASCII, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL,
     CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token, ctok_vocab)
