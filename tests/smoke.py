@@ -7,6 +7,7 @@ CI runs it outside the source tree against a wheel that was built from the sdist
 
 import argparse
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,6 +70,12 @@ def check_async(ctok, tok):
     assert asyncio.run(run()) == tok.encode(TEXT)
 
 
+def check_command():
+    for arguments, text, wanted in ((["count", "-"], b"hello world", b"2\n"), (["decode"], b"24912 2375", b"hello world")):
+        done = subprocess.run([sys.executable, "-m", "ctok", *arguments], input=text, capture_output=True, check=True)
+        assert (done.stdout, done.stderr) == (wanted, b""), done
+
+
 def main():
     parser = argparse.ArgumentParser(description="prove that the installed ctok works")
     parser.add_argument("--version", help="the version that must be installed")
@@ -83,6 +90,7 @@ def main():
         check_whole(tok)
         check_streamed(ctok, tok)
         check_async(ctok, tok)
+        check_command()
     print(f"smoke: ctok {ctok.__version__} works on Python {sys.version.split()[0]}")
 
 

@@ -6,9 +6,14 @@ import os
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctok.cli import dispatch, main
+from ctok.cli._io import IdReader
+from ctok.cli._tokens import visible
 from ctok.registry import load
+from feeds import random_feeds
 
 TEXT = "Hello, wörld! 你好 👩\u200d🚀  don't\n\n  stop 12345 <|endoftext|>\r\nnaïve \t x·y\\n"
 
@@ -212,6 +217,9 @@ def test_encode_records(ctok, tok, monkeypatch, size):
     assert ctok("decode", "--lines", stdin=want)[1].decode() == "\n".join(lines) + "\n"
     assert ctok("decode", "-0", stdin=want)[1].decode() == "\0".join(lines) + "\0"
     assert ctok("encode", "--lines", stdin="") == (0, b"", "")
+    arrays = ctok("encode", "--lines", "--json", stdin="\n".join(lines))[1]
+    assert [json.loads(line) for line in arrays.splitlines()] == [tok.encode(line) for line in lines]
+    assert ctok("decode", "--lines", stdin=arrays)[1].decode() == "\n".join(lines) + "\n"
 
 
 def test_encode_specials(ctok, tok):
@@ -261,7 +269,22 @@ def test_decode_skips_specials(ctok):
     assert ctok("decode", stdin="24912 199999 2375")[1] == b"hello<|endoftext|> world"
 
 
+@given(st.lists(st.integers(0, 2**31)), st.sampled_from([" ", ",", ", ", "\n", " ,\r\n[] "]), st.data())
+def test_ids_cut_anywhere_are_read_as_the_whole(ids, between, data):
+    text = between.join(map(str, ids)).encode()
+    reader, read = IdReader(), []
+    for chunk in data.draw(random_feeds(st.just(text))):
+        read += reader.feed(chunk)
+    assert read + reader.feed(b"", True) == ids
+
+
 # ---- tokens ----
+
+
+@given(st.binary(max_size=12), st.binary(max_size=12))
+def test_visible_forms_tell_bytes_apart(one, other):
+    assert (visible(one) == visible(other)) == (one == other)
+    assert visible(one).isprintable()
 
 
 def test_tokens_show_what_cannot_be_seen(ctok):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def parser() -> Parser:
     parser = Parser(
         "cache",
-        "ls: what ctok's cache holds. add: put a vocabulary into it, from a file or by name (which may download it). verify: check that\n"
+        "ls: what ctok's cache holds. add: put a vocabulary into it, from a file or by name (which may download it). verify: check that "
         "all is whole; the exit status is 1 if something is not. CTOK_CACHE_DIR says where the cache is.",
         "ctok cache ls [--json]\n       ctok cache add SPEC [--name NAME] [--pattern REGEX] [--special TEXT=ID ...]\n"
         "       ctok cache verify",

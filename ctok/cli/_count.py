@@ -24,7 +24,7 @@ HEAD = 8192  # bytes in which a NUL tells a binary file
 def parser() -> Parser:
     parser = Parser(
         "count",
-        "Count the tokens of files, of directory trees (-r) and of standard input. One input gives a bare number, several a table with\n"
+        "Count the tokens of files, of directory trees (-r) and of standard input. One input gives a bare number, several a table with "
         "a total. With --limit the exit status is 2 if the total is over it.",
         "ctok count [PATH ...] [-T SPEC | -m MODEL] [-r] [--by file|ext|dir] [--limit N] [--json | --jsonl | --csv] [-q]",
         "  ctok count prompt.txt\n  git diff | ctok count -m gpt-4o --limit 8000\n  ctok count -r src --include '*.py' --by dir",

@@ -31,6 +31,7 @@ def encode_parser() -> Parser:
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--lines", action="store_true", help="each line, without its newline, is a text of its own")
     record.add_argument("-0", "--null", action="store_true", help="each NUL-terminated record is a text of its own")
+    parser.add_argument("--json", action="store_true", help="JSON arrays")
     add_tokenizer_options(parser)
     add_text_options(parser)
     return parser
@@ -43,7 +44,7 @@ def run_encode(argv: list[str]) -> int:
     encoder = tokenizer.encoder(**options)
     with Progress() as progress:
         for source in inputs:
-            line = IdLine(out)
+            line = IdLine(out, as_json=args.json)
             with source:
                 progress.begin(source.name, source.size())
                 for part, is_last in records(source, separator):
@@ -79,20 +80,19 @@ def records(source: Source, separator: bytes | None) -> Iterator[tuple[bytes, bo
 class IdLine:
     """One line of ids, written piece by piece."""
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: Output, as_json: bool = False) -> None:
         self._out = out
-        self._is_begun = False
+        self._open, self._between, self._close = ("[", ", ", "]\n") if as_json else ("", " ", "\n")
+        self._before = self._open
 
     def write(self, ids: list[int]) -> None:
         for at in range(0, len(ids), BLOCK):
-            if self._is_begun:
-                self._out.write(b" ")
-            self._out.write(" ".join(map(str, ids[at : at + BLOCK])))
-            self._is_begun = True
+            self._out.write(self._before + self._between.join(map(str, ids[at : at + BLOCK])))
+            self._before = self._between
 
     def end(self) -> None:
-        self._out.write(b"\n")
-        self._is_begun = False
+        self._out.write((self._open if self._before == self._open else "") + self._close)
+        self._before = self._open
 
 
 # ---- decode ----

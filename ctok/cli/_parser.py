@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 from ._report import UsageError
 
@@ -18,6 +20,27 @@ SCHEMES = ("tiktoken", "model", "file")
 _LATER = ("hf", "sp")  # schemes whose formats ctok does not read yet
 
 
+class Help(argparse.HelpFormatter):
+    """Wraps what is one line and keeps what is several; knows its width without the costly import of the one it extends."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, max_help_position=30, width=min(_columns(), 100), **options)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ["COLUMNS"]) - 2
+    except (KeyError, ValueError):
+        pass
+    try:
+        return (os.get_terminal_size(sys.stdout.fileno()).columns or 80) - 2
+    except (OSError, ValueError, AttributeError):
+        return 78
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line with the way to the help, and end with status 64."""
 
@@ -27,7 +50,7 @@ class Parser(argparse.ArgumentParser):
             usage=usage,
             description=description,
             epilog=f"examples:\n{examples}" if examples else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=Help,
             allow_abbrev=False,
         )
 
@@ -35,6 +58,12 @@ class Parser(argparse.ArgumentParser):
         command = self.prog.partition(" ")[2]
         hint = f", or 'ctok -- {command} ...' if {command!r} is text" if command and message.startswith("unrecognized") else ""
         raise UsageError(f"{message}; see '{self.prog} --help'{hint}")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write what can be written of the help on a terminal of any encoding, and let a closed pipe be known."""
+        encoding = getattr(file, "encoding", None) or "utf-8"
+        if file is not None:
+            file.write(message.encode(encoding, "replace").decode(encoding))
 
     def parse(self, argv: list[str]) -> argparse.Namespace:
         """Parse, options and other words in any order."""
@@ -101,8 +130,6 @@ def scheme_of(spec: str) -> tuple[str | None, str]:
 
 def path_of(name: str) -> str:
     """Return `name` so that it cannot be taken for the name of an encoding."""
-    import os
-
     return os.path.join(os.curdir, name)
 
 

@@ -28,7 +28,7 @@ def _parser(command: str, description: str, usage: str, examples: str, least: in
 def run_truncate(argv: list[str]) -> int:
     parser = _parser(
         "truncate",
-        "Write the longest beginning of a text that has at most N tokens. It ends between two characters, and is not read further than\n"
+        "Write the longest beginning of a text that has at most N tokens. It ends between two characters, and is not read further than "
         "it has to be.",
         "ctok truncate -n N [PATH] [-T SPEC | -m MODEL]",
         "  ctok truncate -n 100 article.txt\n  tail -c 1000000 log | ctok truncate -n 8000 -m gpt-4o",
@@ -65,7 +65,7 @@ def beginning(tokenizer: Tokenizer, chunks: Iterable[bytes], max_tokens: int, op
 def run_split(argv: list[str]) -> int:
     parser = _parser(
         "split",
-        "Split a text into consecutive pieces of at most N tokens each, as long as they can be, between characters. Each piece is written\n"
+        "Split a text into consecutive pieces of at most N tokens each, as long as they can be, between characters. Each piece is written "
         "as a JSON string on a line of its own, or (-0) as it is, with a NUL after it. Without --overlap the pieces join to the text.",
         "ctok split -n N [PATH] [--overlap K] [-0] [-T SPEC | -m MODEL]",
         "  ctok split -n 512 --overlap 64 book.txt > pieces.jsonl\n  ctok split -n 512 -0 book.txt | xargs -0 -n 1 echo",

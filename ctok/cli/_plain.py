@@ -24,15 +24,20 @@ if TYPE_CHECKING:
 HELP = """Count, encode, decode, truncate and split text by tokens, exactly, also while it arrives.
 
 commands ('ctok COMMAND --help' tells more):
-  count      tokens of files, trees and standard input
-  encode     text to ids                      decode     ids to text
-  tokens     show the tokens of text          stream     standard input to output while it arrives
-  truncate   the first N tokens' worth        split      pieces of at most N tokens
-  models     which tokenizer a model uses     info       what a tokenizer is
-  cache      vocabularies kept on this machine
+  count       tokens of files, trees and standard input
+  encode      text to ids
+  decode      ids to text
+  tokens      show the tokens of text
+  stream      standard input to output while it arrives
+  truncate    the longest beginning of at most N tokens
+  split       pieces of at most N tokens
+  models      which tokenizer a model uses
+  info        what a tokenizer is
+  cache       vocabularies kept on this machine
 
-Without a command, the arguments are text (none: standard input) whose tokens are counted. If the first word is the name of a command, it
-is the command; after '--' all is text: 'ctok -- count' counts the word "count".
+Without a command, the arguments are text (none: standard input) whose tokens
+are counted. If the first word is the name of a command, it is the command;
+after '--' all is text: 'ctok -- count' counts the word "count".
 """
 EXAMPLES = """  ctok hello world                 2
   ctok hello world --encode        24912 2375
@@ -45,7 +50,7 @@ exit status: 0 done, 1 error, 2 over the limit, 64 wrong usage"""
 
 
 def parser() -> Parser:
-    usage = "ctok COMMAND ...\n       ctok [TEXT ...] [-i FILE] [-t N] [--encode | --decode | --tokens] [-T SPEC | -m MODEL]"
+    usage = "ctok COMMAND ...\n       ctok [TEXT ...] [-i FILE] [-t N] [--encode | --decode | --tokens] [-T SPEC]"
     parser = Parser("", HELP, usage, EXAMPLES)
     parser.add_argument("text", metavar="TEXT", nargs="*", help="words, joined by spaces; with -i they follow the file")
     parser.add_argument("-i", "--input", metavar="FILE", help="read text (or ids) from a file; '-': standard input")

@@ -24,8 +24,8 @@ EVERY = 0.1  # seconds between two lines of the live count
 def parser() -> Parser:
     parser = Parser(
         "stream",
-        "Encode text from standard input while it arrives: each id is written as soon as no later text can change it, with a space after\n"
-        "it. With --decode, read ids and write their text, whole characters as soon as they are certain. Output is flushed at once.\n"
+        "Encode text from standard input while it arrives: each id is written as soon as no later text can change it, with a space after "
+        "it. With --decode, read ids and write their text, whole characters as soon as they are certain. Output is flushed at once. "
         "The running count is shown on standard error if that is a terminal (and standard output is not).",
         "ctok stream [--decode [--stop TEXT] [--bytes]] [--count | -q] [-T SPEC | -m MODEL]",
         "  tail -f chat.log | ctok stream --count\n  ctok stream < FILE | ctok stream --decode | cmp - FILE",

@@ -22,8 +22,8 @@ CHUNK = 1 << 16
 def parser() -> Parser:
     parser = Parser(
         "tokens",
-        "Show the tokens of text, one a line. A space is shown as ·, a newline as ↵, a tab as →, a backslash doubled, other invisible\n"
-        "characters as \\x1b or \\u200d, bytes that are a part of a character as \\xf0\\x9f. What looks like a glyph is escaped,\n"
+        "Show the tokens of text, one a line. A space is shown as ·, a newline as ↵, a tab as →, a backslash doubled, other invisible "
+        "characters as \\x1b or \\u200d, bytes that are a part of a character as \\xf0\\x9f. What looks like a glyph is escaped, "
         "so that each line tells exactly the token's bytes.",
         "ctok tokens [PATH ...] [-T SPEC | -m MODEL] [--offsets char|byte|utf16] [--ids] [--hex] [--jsonl]",
         "  echo 'naïve 👩‍🚀' | ctok tokens --ids --offsets char\n  ctok tokens --jsonl notes.txt",
