@@ -218,6 +218,26 @@ def test_live_count_on_a_terminal(start, terminal):
     assert "\r" in shown
 
 
+@posix
+def test_live_count_is_up_to_date_when_the_text_pauses(start):
+    process = start("stream", "--count")
+    for chunk in (b"one", b" two", b" three", b" four"):
+        process.stdin.write(chunk)
+        process.stdin.flush()
+        time.sleep(0.02)
+    shown = b""
+    while b"4 tokens, 3 of them certain" not in shown:
+        shown += read_some(process.stderr)
+
+
+def test_live_count_on_the_terminal_of_the_output_comes_last(start, terminal):
+    theirs, written = terminal
+    process = start("stream", stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    process.communicate(b"hello world", timeout=60)
+    assert written().split() == ["24912", "2375", "2", "tokens"]
+
+
 @pytest.mark.parametrize("has_rich", [False, True])
 def test_progress_on_a_terminal_only_for_long_work(start, terminal, tmp_path, has_rich):
     if has_rich:

@@ -102,6 +102,16 @@ class Source:
             yield chunk
 
 
+    def has_more(self) -> bool:
+        """Whether more can be read, or the end be seen, without waiting; True where that cannot be known."""
+        from select import select
+
+        try:
+            return bool(self._file is None or select([self._file.fileno()], [], [], 0)[0])
+        except (OSError, ValueError):
+            return True
+
+
 def stdin() -> BinaryIO:
     """Return standard input as bytes."""
     if sys.stdin is None:

@@ -7,7 +7,7 @@ from time import monotonic
 
 from ._filters import IdsToText
 from ._io import IdReader, Output, Source
-from ._parser import Parser, add_tokenizer_options, tokenizer_of
+from ._parser import Parser, add_tokenizer_options, text_options, tokenizer_of
 from ._progress import is_terminal
 from ._report import CliError, UsageError, explain
 
@@ -52,7 +52,7 @@ def run(argv: list[str]) -> int:
     if args.errors == "ignore" and not args.decode:
         raise UsageError("--errors ignore is for --decode; text can be read with strict or replace")
     tokenizer, out = tokenizer_of(args), Output()
-    with Source("-") as source, LiveCount(args) as live:
+    with Source("-") as source, LiveCount(args, source) as live:
         try:
             (_decode if args.decode else _encode)(args, tokenizer, source, out, live)
         except ValueError as error:
@@ -62,26 +62,24 @@ def run(argv: list[str]) -> int:
 
 
 def _encode(args: argparse.Namespace, tokenizer: Tokenizer, source: Source, out: Output, live: LiveCount) -> None:
-    from ._parser import text_options
-
     args.errors = args.errors or "strict"
     options = text_options(args)
     encoder = tokenizer.encoder(**options)
     counter = tokenizer.counter(**options) if live.is_on else None
+    n_ids = 0
     for chunk in source.arriving():
         ids = encoder.encode(chunk)
         if ids:
             out.write(" ".join(map(str, ids)) + " ")
             out.flush()
+            n_ids += len(ids)
         if counter is not None:
             counter.feed(chunk)
             live.show(lambda: f"{counter.count} tokens, {counter.stable} of them certain")
     ids = encoder.encode(b"", True)
     out.write(" ".join(map(str, ids)) + "\n")
     out.flush()
-    if counter is not None:
-        counter.feed(b"", True)
-        live.end(f"{counter.count} tokens")
+    live.end(f"{n_ids + len(ids)} tokens")
 
 
 def _decode(args: argparse.Namespace, tokenizer: Tokenizer, source: Source, out: Output, live: LiveCount) -> None:
@@ -101,11 +99,17 @@ def _decode(args: argparse.Namespace, tokenizer: Tokenizer, source: Source, out:
 
 
 class LiveCount:
-    """The running count on standard error: written over in place on a terminal, else a line at a time."""
+    """The running count on standard error: written over in place on a terminal of its own, else, if asked for, a line at a time.
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        self._in_place = is_terminal(sys.stderr)
-        self.is_on = not args.quiet and sys.stderr is not None and (args.count or (self._in_place and not is_terminal(sys.stdout)))
+    A terminal that shows the output, too, gets only the last count, on a line of its own.
+    """
+
+    def __init__(self, args: argparse.Namespace, source: Source) -> None:
+        self._source = source
+        on_terminal = is_terminal(sys.stderr)
+        self._in_place = on_terminal and not is_terminal(sys.stdout)
+        self.is_on = sys.stderr is not None and not args.quiet and (args.count or self._in_place)
+        self._shows_last = self.is_on or (on_terminal and not args.quiet)
         self._next = 0.0
         self._is_open = False
 
@@ -118,18 +122,20 @@ class LiveCount:
             sys.stderr.flush()
 
     def show(self, text: Callable[[], str]) -> None:
-        """Show a count, unless one was shown just now."""
+        """Show a count, unless one was shown just now and more input is there already, after which the next will be shown."""
+        if not self.is_on:
+            return
         now = monotonic()
-        if self.is_on and now >= self._next:
+        if now >= self._next or not self._source.has_more():
             self._next = now + EVERY
             self._write(text())
 
     def end(self, text: str) -> None:
         """Show the last count."""
-        if self.is_on:
+        if self._shows_last:
             self._write(text)
 
     def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r{text}\x1b[K" if self._in_place else f"{text}\n")
+        sys.stderr.write(f"\r{text}\x1b[K" if self._in_place else f"{text}\n" if self.is_on else f"\n{text}\n")
         self._is_open = self._in_place
         sys.stderr.flush()
