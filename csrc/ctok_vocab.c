@@ -9,28 +9,34 @@ static uint32_t bits_for(size_t n) {
     return bits;
 }
 
-/* Flags of a token's bytes. A full UTF-8 check, small and slow enough: it runs once a token. */
-static uint32_t flags_of(const uint8_t *p, size_t n) {
+/* Is it UTF-8 by itself? Small and slow enough: it runs once for each token that is not ASCII. */
+static int is_utf8(const uint8_t *p, size_t n) {
     size_t i = 0;
-    uint8_t seen = 0;
-    if (n == 0) return CTOK_TOKEN_KNOWN; /* says nothing about what stands before and after it */
-    for (size_t j = 0; j < n; j++) seen |= p[j];
-    if (seen < 0x80) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
     while (i < n) {
         const uint8_t b = p[i];
         size_t more;
         uint8_t lo = 0x80, hi = 0xBF;
         if (b < 0x80) more = 0;
-        else if (b < 0xC2 || b > 0xF4) return CTOK_TOKEN_KNOWN;
+        else if (b < 0xC2 || b > 0xF4) return 0;
         else if (b < 0xE0) more = 1;
         else if (b < 0xF0) more = 2, lo = b == 0xE0 ? 0xA0 : 0x80, hi = b == 0xED ? 0x9F : 0xBF;
         else more = 3, lo = b == 0xF0 ? 0x90 : 0x80, hi = b == 0xF4 ? 0x8F : 0xBF;
-        if (more > n - i - 1) return CTOK_TOKEN_KNOWN;
+        if (more > n - i - 1) return 0;
         for (size_t j = 1; j <= more; j++, lo = 0x80, hi = 0xBF)
-            if (p[i + j] < lo || p[i + j] > hi) return CTOK_TOKEN_KNOWN;
+            if (p[i + j] < lo || p[i + j] > hi) return 0;
         i += more + 1;
     }
-    return CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8;
+    return 1;
+}
+
+static uint32_t flags_of(const uint8_t *p, size_t n) {
+    uint64_t seen = 0;
+    size_t i = 0;
+    if (n == 0) return CTOK_TOKEN_KNOWN; /* says nothing about what stands before and after it */
+    for (; i + 8 < n; i += 8) seen |= ctok_load_le(p + i, 8);
+    seen |= ctok_load_le(p + i, n - i);
+    if ((seen & UINT64_C(0x8080808080808080)) == 0) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
+    return is_utf8(p, n) ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8 : CTOK_TOKEN_KNOWN;
 }
 
 static void insert_short(ctok_vocab *v, uint64_t key, ctok_id id) {
@@ -64,7 +70,7 @@ static ctok_status survey(ctok_vocab *v, const uint8_t *data, const uint32_t *en
         if (n >= 1u << 24) return CTOK_ERR_FORMAT;
         if (n > v->longest) v->longest = n;
         if (ids[k] >= v->n_ids) v->n_ids = ids[k] + 1;
-        if (key_of(data + at, n) != 0) ++*n_short;
+        *n_short += n <= 8;
         at = ends[k];
     }
     v->n_bytes = at;
@@ -91,34 +97,50 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     v->short_key = ctok_mem_zeroed((size_t)1 << v->short_bits, sizeof *v->short_key);
     v->short_id = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_id);
     v->long_slot = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_slot);
-    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot) return CTOK_ERR_MEMORY;
+    v->first2 = ctok_mem_alloc(65537, sizeof *v->first2);
+    v->split = ctok_mem_zeroed(v->n_ids, sizeof *v->split);
+    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot || !v->first2 || !v->split)
+        return CTOK_ERR_MEMORY;
     return CTOK_OK;
 }
 
+/* Does token q of m bytes stand before token p of n bytes? */
+static int ascends(const uint8_t *q, size_t m, const uint8_t *p, size_t n) {
+    const int order = memcmp(q, p, m < n ? m : n);
+    return order < 0 || (order == 0 && m < n);
+}
+
+/* The places where each first byte and each pair of first bytes begins. *lead and *lead2 are the last entries set so far. */
+static void mark_first(ctok_vocab *v, uint32_t k, const uint8_t *p, uint32_t n, int *lead, int *lead2) {
+    const int pair = n > 1 ? p[0] << 8 | p[1] : (p[0] << 8) - 1;
+    while (*lead < p[0]) v->first[++*lead] = k;
+    while (*lead2 < pair) v->first2[++*lead2] = k;
+}
+
 static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
-    int lead = -1;
+    int lead = -1, lead2 = -1;
+    const uint8_t *q = v->bytes;
+    uint32_t m = 0;
     for (uint32_t k = 0; k < v->n_tokens; k++) {
         const uint8_t *p = v->bytes + v->begin[k];
         const uint32_t n = v->begin[k + 1] - v->begin[k];
         const uint64_t key = key_of(p, n);
+        ctok_token *t = &v->by_id[ids[k]];
         *bad = k;
-        if (k > 0) {
-            const uint8_t *q = v->bytes + v->begin[k - 1];
-            const uint32_t m = v->begin[k] - v->begin[k - 1];
-            const int order = memcmp(q, p, m < n ? m : n);
-            if (order > 0 || (order == 0 && m >= n)) return CTOK_ERR_FORMAT;
-        }
-        if (v->by_id[ids[k]].flags != 0) return CTOK_ERR_FORMAT;
-        v->by_id[ids[k]].begin = v->begin[k];
-        v->by_id[ids[k]].len = n & 0xFFFFFFu;
-        v->by_id[ids[k]].flags = flags_of(p, n) & 0xFFu;
+        if ((k > 0 && !ascends(q, m, p, n)) || t->flags != 0) return CTOK_ERR_FORMAT;
+        t->begin = v->begin[k];
+        t->len = n & 0xFFFFFFu;
+        t->flags = flags_of(p, n) & 0xFFu;
         if (n == 0) continue; /* an id that decodes to nothing; no text is it */
-        while (lead < p[0]) v->first[++lead] = k;
+        mark_first(v, k, p, n, &lead, &lead2);
         if (n == 1) v->byte_id[p[0]] = ids[k];
         if (key != 0) insert_short(v, key, ids[k]);
         else insert_long(v, p, n, k);
+        q = p;
+        m = n;
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
+    while (lead2 < 65536) v->first2[++lead2] = v->n_tokens;
     return CTOK_OK;
 }
 
@@ -169,6 +191,8 @@ void ctok_vocab_free(ctok_vocab *v) {
     ctok_mem_free(v->short_key);
     ctok_mem_free(v->short_id);
     ctok_mem_free(v->long_slot);
+    ctok_mem_free(v->first2);
+    ctok_mem_free(v->split);
     memset(v, 0, sizeof *v);
 }
 
@@ -188,6 +212,12 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
     if (r.depth == 0) {
         out.lo = v->first[b];
         out.hi = v->first[b + 1];
+        return out;
+    }
+    if (r.depth == 1 && r.lo < r.hi) {
+        const unsigned lead = v->bytes[v->begin[r.lo]];
+        out.lo = v->first2[lead << 8 | b];
+        out.hi = b == 0xFF ? r.hi : v->first2[(lead << 8 | b) + 1];
         return out;
     }
     out.lo = lower(v, r.lo, r.hi, r.depth, b);

@@ -45,6 +45,8 @@ typedef struct ctok_vocab {
     uint32_t short_bits;
     uint32_t long_bits;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */
+    uint32_t *first2;        /* 65537: the same for the first two bytes b << 8 | c, among the tokens that start with b */
+    uint16_t *split;         /* n_ids, filled by the kernels as they go: how a token comes about by merging (ctok_vocab_split) */
     ctok_id byte_id[256];    /* id of the one-byte token, or CTOK_NO_ID */
 } ctok_vocab;
 
@@ -147,6 +149,30 @@ static inline ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, siz
     }
     if (n > v->longest) return CTOK_NO_ID;
     return ctok_vocab_find_long(v, p, n);
+}
+
+/* ---- how a token comes about ---- */
+
+#define CTOK_SPLIT_UNKNOWN 0u
+#define CTOK_SPLIT_IRREGULAR 0xFFFFu
+
+/* ctok_vocab_split / ctok_vocab_set_split - a memo of the kernels: bytes of the left part of the last merge that makes the token,
+ * CTOK_SPLIT_UNKNOWN where nobody asked yet, CTOK_SPLIT_IRREGULAR where merging does not give the token, or not in ascending rank.
+ * Every writer writes the same value, so threads need no lock. */
+static inline unsigned ctok_vocab_split(const ctok_vocab *v, ctok_id id) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __atomic_load_n(&v->split[id], __ATOMIC_RELAXED);
+#else
+    return *(volatile uint16_t *)&v->split[id];
+#endif
+}
+
+static inline void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned left) {
+#if defined(__GNUC__) || defined(__clang__)
+    __atomic_store_n(&v->split[id], (uint16_t)left, __ATOMIC_RELAXED);
+#else
+    *(volatile uint16_t *)&v->split[id] = (uint16_t)left;
+#endif
 }
 
 /* ---- how a text goes on: the vocabulary as a trie ---- */

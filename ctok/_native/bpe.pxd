@@ -10,6 +10,8 @@ cdef struct MergeScratch:
     uint32_t *next       # symbol -> place of the one behind it
     uint32_t *prev
     ctok_id *ids
+    bint ascending       # about the last window: did its merges come in ascending rank,
+    uint32_t last_left   # and where does the symbol stand that its last merge joined to the one before
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil
 

@@ -14,15 +14,16 @@ neighbours join. Rank is the id.
 Nothing here assumes that every token can be reached by merging.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport (
-    CTOK_MINTREE_NONE, ctok_ids, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
+    CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
     ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_free, ctok_status, ctok_token, ctok_vocab,
-    ctok_vocab_find)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_mem_alloc,
+    ctok_mem_fail_after, ctok_mem_free, ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_set_split, ctok_vocab_split)
+from ctok._native.vocab cimport Vocab
 
 cdef enum:
     WINDOW = 256     # two levels of the tree
@@ -66,7 +67,8 @@ cdef void merge_window(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScr
     """Merge p[0..n), 1 <= n <= s.cap. Afterwards the symbols are 0, next[0], ... while < n, with their ids."""
     cdef ctok_mintree t
     cdef size_t i, j, k, h
-    cdef int32_t best
+    cdef int32_t best, before = -1
+    s.ascending = True
     ctok_mintree_shape(&t, s.ranks, n)
     for i in range(n):
         s.ids[i] = v.byte_id[p[i]]
@@ -79,8 +81,11 @@ cdef void merge_window(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScr
         best = ctok_mintree_first(&t, &i)
         if best == CTOK_MINTREE_NONE:
             return
+        s.ascending &= best >= before
+        before = best
         j = s.next[i]
         k = s.next[j]
+        s.last_left = <uint32_t>j
         s.ids[i] = <ctok_id>best
         s.next[i] = <uint32_t>k
         ctok_mintree_set(&t, j, CTOK_MINTREE_NONE)
@@ -166,31 +171,142 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
     return take(s, n, out, bad)
 
 
+# ---- neighbours ----
+
+cdef ctok_status learn_split(const ctok_vocab *v, ctok_id token, MergeScratch *s) noexcept nogil:
+    """Find out how a token of at least two bytes comes about, and remember it in the vocabulary."""
+    cdef ctok_token t = v.by_id[token]
+    cdef bint regular = False
+    cdef ctok_status status
+    if t.len < CTOK_SPLIT_IRREGULAR:
+        status = scratch_reserve(s, t.len)
+        if status != CTOK_OK:
+            return status
+        merge_window(v, v.bytes + t.begin, t.len, s)
+        regular = s.ascending and s.next[0] == t.len
+    ctok_vocab_set_split(v, token, s.last_left if regular else CTOK_SPLIT_IRREGULAR)
+    return CTOK_OK
+
+
+cdef inline bint is_regular(const ctok_vocab *v, ctok_id token, MergeScratch *s, ctok_status *status) noexcept nogil:
+    """Does merging its bytes give the token, by merges of ascending rank?"""
+    if v.by_id[token].len == 1:
+        return True
+    if ctok_vocab_split(v, token) == CTOK_SPLIT_UNKNOWN:
+        status[0] = learn_split(v, token, s)
+    return ctok_vocab_split(v, token) != CTOK_SPLIT_IRREGULAR
+
+
+cdef bint neighbours_by_merging(const ctok_vocab *v, const uint8_t *joined, size_t left, size_t right, MergeScratch *s,
+                                ctok_status *status) noexcept nogil:
+    """The question itself: merge all bytes and look. left == 0: is the right one a single token?"""
+    status[0] = scratch_reserve(s, left + right)
+    if status[0] != CTOK_OK:
+        return False
+    merge_window(v, joined, left + right, s)
+    return s.next[0] == right if left == 0 else s.next[0] == left and s.next[left] == left + right
+
+
+cdef uint32_t left_part(const ctok_vocab *v, ctok_id token, MergeScratch *s, ctok_status *status) noexcept nogil:
+    """Bytes of the left part of a regular token's last merge. (Its parts are regular, too: each runs undisturbed until that merge.)"""
+    is_regular(v, token, s, status)
+    return ctok_vocab_split(v, token)
+
+
+cdef bint neighbours_by_history(const ctok_vocab *v, const uint8_t *border, ctok_id left, ctok_id right, MergeScratch *s,
+                                ctok_status *status) noexcept nogil:
+    """The same for two regular tokens, from how they come about.
+
+    Each of them is made by merges of ascending rank, so what stands on either side of the border changes at known ranks: the last symbol of
+    the left token is born by the merge of its own rank and dies by that of the next larger one, and likewise the first symbol of the right
+    token. Walking back through the pairs that are there at the same time, the border holds iff none of them joins before one of the two
+    dies. At equal rank the merge further left comes first.
+    """
+    cdef int64_t born_left = left, born_right = right, dies_left = INT64_MAX, dies_right = INT64_MAX
+    cdef uint32_t n_left = v.by_id[left].len, n_right = v.by_id[right].len
+    cdef ctok_id joined
+    if n_left == 1:
+        born_left = -1
+    if n_right == 1:
+        born_right = -1
+    while status[0] == CTOK_OK:
+        joined = ctok_vocab_find(v, border - n_left, n_left + n_right)
+        if joined != CTOK_NO_ID and <int64_t>joined < dies_left and <int64_t>joined <= dies_right:
+            return False
+        if born_left > born_right:
+            dies_left = born_left
+            n_left -= left_part(v, <ctok_id>born_left, s, status)
+            born_left = ctok_vocab_find(v, border - n_left, n_left) if n_left > 1 else -1
+        elif born_right >= 0:
+            dies_right = born_right
+            n_right = left_part(v, <ctok_id>born_right, s, status)
+            born_right = ctok_vocab_find(v, border, n_right) if n_right > 1 else -1
+        else:
+            return True
+    return False
+
+
 cdef bint bpe_neighbours(const ctok_vocab *v, ctok_id left, ctok_id right, MergeScratch *s, ctok_status *status) noexcept nogil:
-    cdef ctok_token a, b
+    cdef ctok_token a, b = v.by_id[right]
     cdef uint8_t small[2 * WINDOW]
     cdef uint8_t *joined = small
-    cdef size_t n
-    cdef bint answer
-    b = v.by_id[right]
-    a.len = 0
-    a.begin = 0
-    if left != CTOK_NO_ID:
-        a = v.by_id[left]
-    n = a.len + b.len
-    if n > sizeof(small):
-        joined = <uint8_t *>ctok_mem_alloc(n, 1)
-    status[0] = scratch_reserve(s, n) if joined != NULL else CTOK_ERR_MEMORY
-    if status[0] == CTOK_OK:
-        memcpy(joined, v.bytes + a.begin, a.len)
-        memcpy(joined + a.len, v.bytes + b.begin, b.len)
-        merge_window(v, joined, n, s)
-        if left == CTOK_NO_ID:
-            answer = s.next[0] == n
-        else:
-            answer = s.next[0] == a.len and s.next[a.len] == n
-    else:
-        answer = False
+    cdef bint answer = False
+    status[0] = CTOK_OK
+    if left == CTOK_NO_ID:
+        return is_regular(v, right, s, status) or neighbours_by_merging(v, v.bytes + b.begin, 0, b.len, s, status)
+    a = v.by_id[left]
+    if a.len + b.len > sizeof(small):
+        joined = <uint8_t *>ctok_mem_alloc(a.len + b.len, 1)
+        if joined == NULL:
+            status[0] = CTOK_ERR_MEMORY
+            return False
+    memcpy(joined, v.bytes + a.begin, a.len)
+    memcpy(joined + a.len, v.bytes + b.begin, b.len)
+    if is_regular(v, left, s, status) and is_regular(v, right, s, status):
+        answer = neighbours_by_history(v, joined + a.len, left, right, s, status)
+    elif status[0] == CTOK_OK:
+        answer = neighbours_by_merging(v, joined, a.len, b.len, s, status)
     if joined != small:
         ctok_mem_free(joined)
     return answer
+
+
+# ---- for tests ----
+
+def merge(Vocab vocab not None, const uint8_t[::1] pretoken):
+    """Return the ids of a pretoken by merging alone, or the place of a byte that has no token, as ``(ids, None)`` or ``(None, place)``."""
+    cdef MergeScratch s
+    cdef ctok_ids out
+    cdef size_t bad = 0, i
+    cdef ctok_status status
+    memset(&s, 0, sizeof(s))
+    memset(&out, 0, sizeof(out))
+    try:
+        status = bpe_merge(&vocab.v, &pretoken[0] if pretoken.shape[0] else NULL, pretoken.shape[0], &s, &out, &bad)
+        if status == CTOK_ERR_MEMORY:
+            raise MemoryError("no memory to merge")
+        if status == CTOK_ERR_BYTE:
+            return None, bad
+        return [out.at[i] for i in range(out.n)], None
+    finally:
+        merge_scratch_free(&s)
+        ctok_ids_free(&out)
+
+
+def neighbours(Vocab vocab not None, left, ctok_id right):
+    """Return whether two tokens stand side by side in the encoding of their joined bytes; left None: whether the right one encodes to itself."""
+    cdef MergeScratch s
+    cdef ctok_status status = CTOK_OK
+    memset(&s, 0, sizeof(s))
+    try:
+        answer = bpe_neighbours(&vocab.v, CTOK_NO_ID if left is None else left, right, &s, &status)
+        if status != CTOK_OK:
+            raise MemoryError("no memory to merge")
+        return answer
+    finally:
+        merge_scratch_free(&s)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

@@ -43,6 +43,10 @@ cdef extern from "ctok_vocab.h" nogil:
                                 uint32_t *bad)
     void ctok_vocab_free(ctok_vocab *v)
     ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n)
+    const unsigned int CTOK_SPLIT_UNKNOWN
+    const unsigned int CTOK_SPLIT_IRREGULAR
+    unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
+    void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
     uint64_t ctok_mix(uint64_t key)
     ctypedef struct ctok_range:
         uint32_t lo

@@ -9,7 +9,7 @@ from ctok._native.c_split cimport ctok_splitter
 
 cdef enum:
     BLOCK = 512                 # pretokens scanned at a time
-    PAIR_BITS = 12
+    PAIR_BITS = 15
 
 # What one thread needs to encode with one tokenizer: its cache, scratch memory and output. Zeroed = not initialised.
 cdef struct Context:
@@ -22,7 +22,7 @@ cdef struct Context:
     uint8_t *text               # UTF-8 made from a str, a part at a time
     size_t text_cap
     uint32_t stops[BLOCK]
-    uint64_t pairs[1 << PAIR_BITS]  # answers of known_neighbours: set bit, left, right, answer
+    uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     Context *next               # in the free list
 
 # The parts that the nogil code needs, without Python objects.

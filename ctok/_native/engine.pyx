@@ -42,6 +42,7 @@ cdef void context_free(Context *c) noexcept nogil:
     merge_scratch_free(&c.merge)
     ctok_ids_free(&c.ids)
     ctok_mem_free(c.text)
+    ctok_mem_free(c.pairs)
     ctok_mem_free(c)
 
 
@@ -196,9 +197,15 @@ cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, si
 
 cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil:
     cdef uint64_t pair = <uint64_t>1 << 63 | <uint64_t>(left & 0x7FFFFFFF) << 32 | <uint64_t>right << 1
-    cdef uint64_t *memo = &c.pairs[ctok_mix(pair) >> (64 - PAIR_BITS)]
+    cdef uint64_t *memo
     cdef bint answer
     status[0] = CTOK_OK
+    if c.pairs == NULL:
+        c.pairs = <uint64_t *>ctok_mem_zeroed(1 << PAIR_BITS, sizeof(uint64_t))
+        if c.pairs == NULL:
+            status[0] = CTOK_ERR_MEMORY
+            return False
+    memo = &c.pairs[ctok_mix(pair) >> (64 - PAIR_BITS)]
     if memo[0] & ~<uint64_t>1 == pair:
         return memo[0] & 1
     answer = bpe_neighbours(v, left, right, &c.merge, status)

@@ -290,14 +290,18 @@ cdef size_t common_ancestor(const Engine *e, const Stream *s, size_t n) noexcept
 
 cdef void drop_front(Stream *s, size_t n) noexcept nogil:
     """The first n bytes of the open pretoken have left; the tree goes on from there."""
-    cdef size_t i
+    cdef size_t i, kept = 0
     s.base += n
     s.cut += n
     s.known -= n
     memmove(s.last_len, s.last_len + n, s.known * sizeof(uint32_t))
     memmove(s.last_id, s.last_id + n, s.known * sizeof(ctok_id))
     for i in range(s.n_walks):
-        s.walks[i].start -= <uint32_t>n
+        if s.walks[i].start >= n:                       # a walk from before starts where no encoding passes
+            s.walks[kept] = s.walks[i]
+            s.walks[kept].start -= <uint32_t>n
+            kept += 1
+    s.n_walks = kept
 
 
 cdef ctok_status release_tree(Context *c, const Engine *e, Stream *s, size_t *released) noexcept nogil:
