@@ -8,6 +8,7 @@ import os
 from functools import lru_cache
 
 import tiktoken
+import tiktoken.load
 
 import ctok.compat.tiktoken
 from ctok import registry

@@ -5,12 +5,13 @@ It wraps a `Pipeline` and adds no Python frame to it. What is decided here: whic
 what error an unknown id is.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.list cimport PyList_Check
 from cpython.sequence cimport PySequence_Check
 from cpython.tuple cimport PyTuple_Check
 from libc.stdint cimport UINT64_MAX, uint8_t
 
-from ctok._native.c_vocab cimport CTOK_OK, ctok_status
+from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_status, ctok_vocab_find
 from ctok._native.decode cimport decode_bytes, decode_str
 from ctok._native.engine cimport Context, encode_pretoken
 from ctok._native.ids cimport ids_to_list, ids_to_object
@@ -219,7 +220,7 @@ cdef class TiktokenCalls:
 
     def _encode_single_piece(self, text_or_bytes):
         """Return the ids of a str or bytes taken as one pretoken: no pattern, no special tokens."""
-        cdef const uint8_t[::1] piece
+        cdef const uint8_t *piece
         cdef Context *c
         cdef ctok_status status
         cdef size_t n
@@ -228,16 +229,15 @@ cdef class TiktokenCalls:
             raise TypeError(f"a piece must be str or bytes, not {type(raw).__name__}")
         if not raw:
             return []
-        piece = raw
-        n = piece.shape[0]
-        self._tokenizer
-        c = self.pipeline.acquire()
+        piece = <const uint8_t *>PyBytes_AS_STRING(raw)
+        n = len(raw)
+        c = (<Pipeline>self._tokenizer).acquire()
         try:
             if n < ALONE:
-                status = encode_pretoken(c, &self.pipeline.vocab.v, &piece[0], n)
+                status = encode_pretoken(c, &self.pipeline.vocab.v, piece, n)
             else:
                 with nogil:
-                    status = encode_pretoken(c, &self.pipeline.vocab.v, &piece[0], n)
+                    status = encode_pretoken(c, &self.pipeline.vocab.v, piece, n)
             if status != CTOK_OK:
                 raise_for(status, c.bad, 0, raw, None)
             return ids_to_list(c.ids.at, c.ids.n)
@@ -252,15 +252,18 @@ cdef class TiktokenCalls:
         KeyError
             It is no token; the argument is its bytes.
         """
+        cdef ctok_id found
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(token, bytes):
             raise TypeError(f"a token must be str or bytes, not {type(token).__name__}")
-        found = self._tokenizer.vocab.find(token)
-        if found is None:
-            found = self.pipeline.specials.get(token.decode("utf-8", "replace"))
-        if found is None:
+        if token and self.pipeline is not None:
+            found = ctok_vocab_find(&self.pipeline.vocab.v, <const uint8_t *>PyBytes_AS_STRING(token), len(token))
+            if found != CTOK_NO_ID:
+                return found
+        number = self._tokenizer.specials.get(token.decode("utf-8", "replace"))
+        if number is None:
             raise KeyError(token)
-        return found
+        return number
 
     cdef object ids_of(self, tokens):
         """Check what is to be decoded as tiktoken does: a sequence, but not a str."""

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import tiktoken
+
 __all__ = ["tiktoken"]
 
 

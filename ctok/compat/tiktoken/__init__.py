@@ -39,9 +39,23 @@ from .core import Encoding
 from .model import encoding_for_model, encoding_name_for_model
 from .registry import TIKTOKEN_VERSION, get_encoding, list_encoding_names
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import core, load, model, registry
+
 __version__ = TIKTOKEN_VERSION
 
-__all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
+__all__ = [
+    "Encoding",
+    "core",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+    "load",
+    "model",
+    "registry",
+]
 
 
 def __getattr__(name: str) -> object:

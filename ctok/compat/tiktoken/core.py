@@ -259,7 +259,10 @@ class Encoding(TiktokenCalls):
     def _mergeable_ranks(self) -> dict[bytes, int]:
         """Token bytes -> rank, by rank; made when first asked for (0.1 s and 20 MB for 200 000 tokens)."""
         tokens, ranks = _tokens_and_ranks(self.tokenizer.spec.model.tokens)
-        return {tokens[i]: ranks[i] for i in sorted(range(len(tokens)), key=ranks.__getitem__)}
+        by_rank: list[bytes | None] = [None] * self.n_vocab
+        for token, rank in zip(tokens, ranks):
+            by_rank[rank] = token
+        return {token: rank for rank, token in enumerate(by_rank) if token is not None}
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         return self.encode_ordinary(text)
