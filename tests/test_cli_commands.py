@@ -177,6 +177,17 @@ def test_tokenizer_file(ctok, tmp_path, monkeypatch):
     assert ctok("-T", "file:o200k_base", "--pattern", r"\w+", "abab", "--encode") == (0, b"2 2\n", "")
     assert ctok("-T", "o200k_base", "hello world", "--encode")[1] == b"24912 2375\n"
     assert ctok("-T", "file:none", "x")[0] == 1
+    options = ("-T", "file:o200k_base", "--pattern", r"\w+", "--special-token", "<|end|>=9", "--allow-special")
+    assert ctok(*options, "ab<|end|>", "--encode") == (0, b"2 9\n", "")
+    assert ctok("-m", "gpt-4o", "--pattern", "x", "y")[0] == 64
+
+
+def test_advice_is_in_the_words_of_the_command_line(ctok, tmp_path):
+    (tmp_path / "a.tiktoken").write_text("YQ== 0\n")
+    advice = ctok("-T", tmp_path / "a.tiktoken", "x")[2], ctok("-m", "no-such-model", "x")[2], ctok("encode", "hello world")[2]
+    assert "--pattern" in advice[0] and "pattern=" not in advice[0]
+    assert "-T FILE" in advice[1] and "ctok.load" not in advice[1]
+    assert advice[2] == "ctok: hello world: no such file; arguments are files here, text goes to standard input\n"
 
 
 @pytest.mark.parametrize(("spec", "status"), [("hf:gpt2", 64), ("file:", 64), ("tiktoken:a/b", 64), ("no_such_name", 1)])
@@ -228,7 +239,7 @@ def test_encode_specials(ctok, tok):
     assert ctok("encode", "--specials", "all", stdin=text)[1] == ids_line(tok.encode(text, allowed_special="all"))
     status, _, err = ctok("encode", "--specials", "raise", stdin=text)
     assert status == 1
-    assert "'<|endoftext|>' at character 1; use --specials" in err
+    assert "'<|endoftext|>' at byte 1; use --specials all" in err
 
 
 def test_encode_text_that_is_not_utf8(ctok, tok):
@@ -424,7 +435,7 @@ def test_cache_add_ls_verify(ctok, tmp_path, monkeypatch):
     monkeypatch.setenv("CTOK_CACHE_DIR", str(tmp_path / "cache"))
     assert ctok("cache", "ls") == (0, b"", "")
     (tmp_path / "mini.tiktoken").write_text("YQ== 0\nYg== 1\nYWI= 2\n")
-    status, out, err = ctok("cache", "add", tmp_path / "mini.tiktoken", "--pattern", r"\w+", "--special", "<|end|>=7")
+    status, out, err = ctok("cache", "add", tmp_path / "mini.tiktoken", "--pattern", r"\w+", "--special-token", "<|end|>=7")
     assert (status, err) == (0, "")
     path = out.decode().strip()
     (entry,) = [json.loads(line) for line in ctok("cache", "ls", "--json")[1].splitlines()]
@@ -437,4 +448,4 @@ def test_cache_add_ls_verify(ctok, tmp_path, monkeypatch):
         file.write(b"\xff\xff\xff")
     assert ctok("cache", "verify")[0] == 1
     assert ctok("cache", "add")[0] == 64
-    assert ctok("cache", "add", "x", "--special", "nothing")[0] == 64
+    assert ctok("cache", "add", "x", "--special-token", "nothing")[0] == 64

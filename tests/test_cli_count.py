@@ -102,7 +102,7 @@ def test_count_of_text_that_is_not_utf8(count, tok, tree, monkeypatch, size):
 def test_count_goes_on_after_a_file_that_is_missing(count, tok, tree):
     status, out, err = count(tree / "none", tree / "a.py")
     assert (status, len(out.splitlines())) == (1, 2)
-    assert err == f"ctok: {tree / 'none'}: No such file or directory\n"
+    assert err == f"ctok: {tree / 'none'}: no such file; arguments are files here, text goes to standard input\n"
 
 
 def test_count_of_a_directory_needs_r(count, tree):

@@ -33,7 +33,7 @@ COMMANDS = {
     "cache": ("_cache", "run"),
 }
 # Options of the top level whose value is the next argument.
-_TAKE_A_VALUE = frozenset(("-i", "--input", "-t", "--truncate", "-m", "--model", "-T", "--tokenizer", "--pattern"))
+_TAKE_A_VALUE = frozenset(("-i", "--input", "-t", "--truncate", "-m", "--model", "-T", "--tokenizer", "--pattern", "--special-token"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -96,7 +96,7 @@ def run_info(argv: list[str]) -> int:
     args = parser.parse(argv)
     if args.spec is not None and (args.tokenizer is not None or args.model is not None):
         raise UsageError("SPEC, -T and -m all choose a tokenizer; give one of them")
-    facts = facts_of(tokenizer_of(args) if args.spec is None else resolve(args.spec, args.pattern))
+    facts = facts_of(tokenizer_of(args) if args.spec is None else resolve(args.spec, args.pattern, args.special_token))
     out = Output()
     if args.json:
         out.write(json_text(facts) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._io import Output, json_text
-from ._parser import Parser, path_of, scheme_of
+from ._parser import Parser, add_file_options, path_of, scheme_of
 from ._report import ERROR, OK, UsageError, complain
 
 TYPE_CHECKING = False
@@ -16,15 +16,14 @@ def parser() -> Parser:
         "cache",
         "ls: what ctok's cache holds. add: put a vocabulary into it, from a file or by name (which may download it). verify: check that "
         "all is whole; the exit status is 1 if something is not. CTOK_CACHE_DIR says where the cache is.",
-        "ctok cache ls [--json]\n       ctok cache add SPEC [--name NAME] [--pattern REGEX] [--special TEXT=ID ...]\n"
+        "ctok cache ls [--json]\n       ctok cache add SPEC [--name NAME] [--pattern REGEX] [--special-token TEXT=ID ...]\n"
         "       ctok cache verify",
-        "  ctok cache add cl100k_base\n  ctok cache add my.tiktoken --pattern '\\w+|\\W' --special '<|end|>=5000'",
+        "  ctok cache add cl100k_base\n  ctok cache add my.tiktoken --pattern '\\w+|\\W' --special-token '<|end|>=5000'",
     )
     parser.add_argument("act", metavar="ls|add|verify", choices=("ls", "add", "verify"), help="what to do")
     parser.add_argument("spec", metavar="SPEC", nargs="?", help="add: a name, or a file (also as file:..., tiktoken:...)")
     parser.add_argument("--name", help="add: what to call it (the file's name without its suffix)")
-    parser.add_argument("--pattern", metavar="REGEX", help="add: split pattern, for a rank file that does not say it")
-    parser.add_argument("--special", metavar="TEXT=ID", action="append", default=[], help="add: a special token; may be repeated")
+    add_file_options(parser)
     parser.add_argument("--json", action="store_true", help="ls: one JSON object an entry")
     return parser
 
@@ -47,16 +46,9 @@ def _add(args: argparse.Namespace) -> int:
     if scheme == "model":
         raise UsageError("the cache holds encodings; 'ctok models NAME' says which one a model uses")
     source = path_of(rest) if scheme == "file" else rest
-    special = dict(map(_special, args.special)) or None
-    Output().write(cache_add(source, name=args.name, pattern=args.pattern, special_tokens=special) + "\n")
+    special_tokens = dict(args.special_token) if args.special_token else None
+    Output().write(cache_add(source, name=args.name, pattern=args.pattern, special_tokens=special_tokens) + "\n")
     return OK
-
-
-def _special(text: str) -> tuple[str, int]:
-    token, equals, number = text.rpartition("=")
-    if not equals or not token or not number.isdecimal():
-        raise UsageError(f"--special {text!r}: write the token's text, '=', and its id, as in '<|end|>=5000'")
-    return token, int(number)
 
 
 def _list(args: argparse.Namespace) -> int:

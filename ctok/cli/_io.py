@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from errno import EISDIR
+from errno import EISDIR, ENOENT
 
 from ._report import CliError, UsageError, unwritten
 
@@ -62,8 +62,9 @@ def json_text(value: object) -> str:
 class Source:
     """A file, or standard input for ``-``, read in chunks; a context manager that closes what it opened."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, missing: str = "no such file") -> None:
         self.path = path
+        self._missing = missing
         self.name = "standard input" if path == "-" else path
         self._file: BinaryIO | None = None
 
@@ -73,7 +74,10 @@ class Source:
         elif os.path.isdir(self.path):
             raise IsADirectoryError(EISDIR, "is a directory", self.path)
         else:
-            self._file = open(self.path, "rb")  # closed by __exit__
+            try:
+                self._file = open(self.path, "rb")  # closed by __exit__
+            except FileNotFoundError:
+                raise FileNotFoundError(ENOENT, self._missing, self.path) from None
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -128,7 +132,8 @@ def sources(paths: list[str]) -> list[Source]:
     """Return the sources that the arguments name; standard input if they name none."""
     if paths.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
-    return [Source(path) for path in paths or ["-"]]
+    missing = "no such file; arguments are files here, text goes to standard input"
+    return [Source(path, missing) for path in paths or ["-"]]
 
 
 # ---- ids as text ----

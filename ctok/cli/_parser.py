@@ -92,26 +92,43 @@ def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
         "-T", "--tokenizer", metavar="SPEC", help=f"a name, a file or a directory, also as tiktoken:NAME, model:NAME, file:PATH ({DEFAULT})"
     )
     group.add_argument("-m", "--model", metavar="NAME", help="the tokenizer of this model, e.g. gpt-4o")
-    group.add_argument("--pattern", metavar="REGEX", help="split pattern, for a rank file that does not say it")
+    add_file_options(group)
+
+
+def add_file_options(parser: argparse._ActionsContainer) -> None:
+    """Add what a rank file does not say itself."""
+    parser.add_argument("--pattern", metavar="REGEX", help="the split pattern of a rank file, which does not say it")
+    parser.add_argument(
+        "--special-token", metavar="TEXT=ID", type=special_token, action="append", help="a special token of a rank file; may be repeated"
+    )
+
+
+def special_token(text: str) -> tuple[str, int]:
+    """An argument type: a special token and its id."""
+    token, equals, number = text.rpartition("=")
+    if not equals or not token or not (number.isascii() and number.isdecimal()):
+        raise argparse.ArgumentTypeError(f"write the token's text, '=', and its id, as in '<|end|>=5000', not {text!r}")
+    return token, int(number)
 
 
 def tokenizer_of(args: argparse.Namespace) -> Tokenizer:
     """Return the tokenizer that the options choose."""
     if args.model is not None and args.tokenizer is not None:
         raise UsageError("-m/--model and -T/--tokenizer both choose a tokenizer; give one of them")
-    return resolve(f"model:{args.model}" if args.model is not None else args.tokenizer or DEFAULT, args.pattern)
+    return resolve(f"model:{args.model}" if args.model is not None else args.tokenizer or DEFAULT, args.pattern, args.special_token)
 
 
-def resolve(spec: str, pattern: str | None = None) -> Tokenizer:
+def resolve(spec: str, pattern: str | None = None, special_tokens: list[tuple[str, int]] | None = None) -> Tokenizer:
     """Return the tokenizer of a SPEC: ``SCHEME:REST``, or what `ctok.load` takes."""
     from ..registry import for_model, load
 
     scheme, rest = scheme_of(spec)
     if scheme == "model":
-        if pattern is not None:
-            raise UsageError("--pattern is for files, not for models")
+        if pattern is not None or special_tokens:
+            raise UsageError("--pattern and --special-token are for files, not for models")
         return for_model(rest)
-    return load(path_of(rest) if scheme == "file" else rest, pattern=pattern)
+    source = path_of(rest) if scheme == "file" else rest
+    return load(source, pattern=pattern, special_tokens=dict(special_tokens) if special_tokens else None)
 
 
 def scheme_of(spec: str) -> tuple[str | None, str]:

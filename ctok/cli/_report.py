@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 OK, ERROR, OVER_LIMIT, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 64, 130, 141
 
 
+# What the library advises to callers of Python, and what that is on the command line.
+_SAYINGS = (
+    ("Pass pattern=... and, where the tokenizer has them, special_tokens={text: id}", "Give --pattern and, if it has any, --special-token"),
+    ("use ctok.load(path)", "use -T FILE"),
+)
+
+
 class CliError(Exception):
     """A run cannot go on; the message is for the user, and says what to do."""
 
@@ -72,9 +79,11 @@ def explain(error: Exception) -> str:
     if isinstance(error, DecodeError):
         return f"{text}; use --errors replace to write U+FFFD, or --bytes to write the bytes as they are"
     if isinstance(error, DisallowedSpecialTokenError):
-        return f"the text holds the special token {error.token!r} at character {error.position}; use --specials all or --specials text"
+        return text.partition("; allow it with")[0] + "; use --specials all to take it as a token, --specials text as text"
     if isinstance(error, OSError):
         return _os_error_text(error)
+    for saying, option in _SAYINGS:
+        text = text.replace(saying, option)
     return text
 
 
