@@ -7,6 +7,7 @@ import lzma
 import multiprocessing
 import pickle
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from types import SimpleNamespace
@@ -476,6 +477,18 @@ def test_encoding_that_was_never_initialised_raises_instead_of_crashing():
         enc.encode("a", allowed_special="all")
 
 
+def test_encoding_around_a_tokenizer_shares_it():
+    tokenizer = toy("ctok").tokenizer
+    enc = CTOK.Encoding.from_tokenizer(tokenizer)
+    assert enc.tokenizer is tokenizer
+    assert (enc.name, enc.n_vocab, enc.eot_token) == ("toy", 306, 300)
+    assert enc._mergeable_ranks == RANKS
+    assert enc.encode("hello<|x|>", allowed_special="all") == toy("ctok").encode("hello<|x|>", allowed_special="all")
+    odd = SimpleNamespace(spec=SimpleNamespace(pre_tokenizer=None, model=None))
+    with pytest.raises(TypeError, match="no split pattern"):
+        CTOK.Encoding.from_tokenizer(odd)
+
+
 # ---- names ----
 
 
@@ -701,6 +714,52 @@ def test_k3_21_longest_special_token_wins():
         enc.encode("<a>b")
     with pytest.raises(ValueError, match="'<a>'"):
         enc.encode("<a>b", allowed_special={"<a>b"})
+
+
+NAMES = st.text("ab<", min_size=1, max_size=4)
+
+
+@given(
+    text=st.text("ab<", max_size=14),
+    special=st.lists(NAMES, min_size=1, max_size=5, unique=True),
+    allowed=st.lists(st.booleans(), min_size=5, max_size=5),
+    disallowed=st.one_of(st.just("all"), st.sets(NAMES, max_size=4)),
+)
+def test_k3_21_overlapping_special_tokens_follow_the_stated_rule(text, special, allowed, disallowed):
+    ids = {name: 300 + n for n, name in enumerate(special)}
+    allow = {name for name, yes in zip(special, allowed) if yes}
+    forbid = set(special) - allow if disallowed == "all" else disallowed
+    enc = CTOK.Encoding("k", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens=ids)
+    options = {"allowed_special": allow, "disallowed_special": disallowed}
+
+    def longest_first(names):
+        return re.compile("|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or "(?!)")
+
+    hit = longest_first(forbid).search(text)
+    if hit:
+        with pytest.raises(DisallowedSpecialTokenError) as caught:
+            enc.encode(text, **options)
+        assert (caught.value.token, caught.value.position) == (hit.group(), hit.start())
+    else:
+        wanted = [ids[piece] if piece in allow else ord(piece) for piece in re.findall(f"{longest_first(allow).pattern}|.", text)]
+        assert enc.encode(text, **options) == enc.encode_batch([text], **options)[0] == wanted
+
+
+@pytest.mark.parametrize("pattern", [r"(?<=a)b|.", r"(?<!x)\w+|\s+|.", r"(\w)\1|.", r"(?=b)b\w|\s+(?!\S)|.|\n"])
+def test_pattern_that_only_a_regex_engine_can_run_gives_tiktokens_ids(pattern):
+    answers = []
+    for lib in LIBRARIES.values():
+        enc = lib.Encoding("p", **(FIELDS | {"pat_str": pattern}))
+        answers.append(
+            [
+                enc.encode("abab xé<|x|>ab \n\n b00", allowed_special="all"),
+                enc.encode_batch(["ab", "é\ud83d"]),
+                [sorted(part) for part in enc.encode_with_unstable("ab a")],
+                enc._encode_bytes(b"ab\xff"),
+                enc.encode_to_numpy("abab").tolist(),
+            ]
+        )
+    assert answers[0] == answers[1]
 
 
 def test_k2_18_empty_special_token_is_refused():

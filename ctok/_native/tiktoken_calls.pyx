@@ -106,6 +106,7 @@ cdef class TiktokenCalls:
     """Base of `Encoding`; unusable until it is bound to a tokenizer."""
 
     cdef Pipeline pipeline
+    cdef Literals plain         # what is matched always (in tiktoken's own encodings: nothing)
     cdef Literals strict        # of a call without options: every special token is forbidden
     cdef dict policies          # (allowed, disallowed) of other calls -> (Literals or None, search for what is forbidden or None)
 
@@ -114,7 +115,8 @@ cdef class TiktokenCalls:
 
     def _bind(self, Pipeline pipeline not None):
         """Take the calls' work from this tokenizer from now on."""
-        self.strict = pipeline.policy(NOTHING, "all")
+        self.plain = pipeline.plain
+        self.strict = pipeline.policy(NOTHING, ALL)
         self.pipeline = pipeline
         self.policies.clear()
 
@@ -142,7 +144,7 @@ cdef class TiktokenCalls:
         if allowed is NOTHING and disallowed is ALL:
             return self.encode_with(text, self.strict, as_list)
         if allowed is NOTHING and disallowed is NONE:
-            return self.encode_with(text, None, as_list)
+            return self.encode_with(text, self.plain, as_list)
         if allowed is ALL and (disallowed is ALL or disallowed is NONE) and self.pipeline is not None:
             return self.encode_with(text, self.pipeline.everything, as_list)
         return self.encode_with(text, self.literals_for(text, allowed, disallowed), as_list)
@@ -190,7 +192,7 @@ cdef class TiktokenCalls:
         Lone surrogates become U+FFFD, pairs are joined; text that the pattern does not match is left out. Time is linear. Any number of
         threads may call this; the GIL is released for texts of 4096 characters and more.
         """
-        return self.encode_with(text, None, True)
+        return self.encode_with(text, self.plain, True)
 
     def encode(self, text, *, allowed_special=NOTHING, disallowed_special="all"):
         """Return the ids of a str.

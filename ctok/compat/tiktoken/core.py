@@ -103,7 +103,15 @@ class Encoding(TiktokenCalls):
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> Self:
-        """Return the encoding with this `ctok.Tokenizer` inside. Costs nothing: tables are shared."""
+        """Return the encoding with this `ctok.Tokenizer` inside. Tables are shared.
+
+        Raises
+        ------
+        TypeError
+            The tokenizer is no byte-pair model by rank with a split pattern: tiktoken has no word for what it does.
+        """
+        if not isinstance(tokenizer.spec.pre_tokenizer, Split) or not isinstance(tokenizer.spec.model, BPE):
+            raise TypeError(f"{tokenizer!r} has no ranks or no split pattern")
         self = cls.__new__(cls)
         self._set(tokenizer, tokenizer.name, tokenizer.special_tokens)
         return self
