@@ -60,7 +60,7 @@ static uint64_t key_of(const uint8_t *p, size_t n) {
 }
 
 /* What can be said before anything is built: sizes, order of the offsets, number of short tokens. */
-static ctok_status survey(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                           const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, size_t *n_short, uint32_t *bad) {
     uint32_t at = 0;
     for (uint32_t k = 0; k < n_tokens; k++) {
@@ -164,7 +164,7 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
     memset(v, 0, sizeof *v);
     *bad = 0;
     for (int b = 0; b < 256; b++) v->byte_id[b] = CTOK_NO_ID;
-    ctok_status status = survey(v, data, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, &n_short, bad);
+    ctok_status status = survey(v, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, &n_short, bad);
     if (status == CTOK_OK) status = reserve(v, n_short);
     if (status == CTOK_OK) {
         const uint32_t n_data = n_tokens ? ends[n_tokens - 1] : 0;

@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-import sys
 
 import pytest
 import regex
@@ -291,14 +290,12 @@ def test_machine_left_unminimised_cuts_the_same(monkeypatch):
         assert Splitter(pattern, tables).spans(text) == Splitter.known(pattern).spans(text)
 
 
-def test_build_imports_regex_only_for_the_fallback():
-    import subprocess
-
+def test_build_imports_regex_only_for_the_fallback(run_python):
     code = (
         "import sys; from ctok.spec import Split; from ctok.stages.pretokenizers import build_splitter as b; b(Split('a+|b'));"
         "assert 'regex' not in sys.modules; b(Split(r'(a)\\1')); assert 'regex' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_python(code)
 
 
 def test_reference_classes_are_those_asked_for():
