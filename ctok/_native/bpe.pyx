@@ -294,7 +294,7 @@ def merge(Vocab vocab not None, const uint8_t[::1] pretoken):
 
 
 def neighbours(Vocab vocab not None, left, ctok_id right):
-    """Return whether two tokens stand side by side in the encoding of their joined bytes; left None: whether the right one encodes to itself."""
+    """Return whether two tokens are the encoding of their joined bytes; left None: whether the right one encodes to itself."""
     cdef MergeScratch s
     cdef ctok_status status = CTOK_OK
     memset(&s, 0, sizeof(s))

@@ -45,7 +45,6 @@ cdef enum:
     LARGE = 2048           # ids from which letting other threads run is worth its price
 
 
-
 # ---- kernels ----
 
 cdef inline void _copy_token(uint8_t *dst, const uint8_t *src, size_t n) noexcept nogil:
