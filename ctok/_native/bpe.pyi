@@ -1,1 +1,8 @@
-# Nothing here is called from Python: the merge is for other kernels, by cimport.
+from typing_extensions import Buffer
+
+from .vocab import Vocab
+
+# For tests; the merge is for other kernels, by cimport.
+def merge(vocab: Vocab, pretoken: Buffer) -> list[int]: ...
+def neighbours(vocab: Vocab, left: int | None, right: int) -> bool: ...
+def fail_after(n: int) -> int: ...
