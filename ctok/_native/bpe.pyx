@@ -8,8 +8,8 @@ neighbours join. Rank is the id.
   Z starts. If the second one begins with Z, then X..Z..Y is the encoding of both together: up to the first merge that would cross a
   border of Z the run on the whole is, on either side, the run on that window alone, and neither of those crosses. So a window is taken
   up to a token some way before its end, the next one starts at that token, and if it does not begin with that token an earlier one is
-  tried, at last with a larger window. Time is linear with windows of `WINDOW` bytes in cache; a vocabulary that never lets windows meet
-  costs O(n log n).
+  tried. If none is left, all is merged again in larger windows. Time is linear with windows of `WINDOW` bytes in cache; a vocabulary that
+  never lets windows meet costs O(n log n).
 
 Nothing here assumes that every token can be reached by merging.
 """
@@ -122,34 +122,29 @@ cdef size_t symbol_before(const MergeScratch *s, size_t n, size_t limit) noexcep
     return i
 
 
-cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
-    cdef size_t start = 0, size = WINDOW, reach = REACH, end, meet, length, room
+cdef ctok_status merge_windows(const ctok_vocab *v, const uint8_t *p, size_t n, size_t size, MergeScratch *s, ctok_ids *out, size_t *bad,
+                               bint *met) noexcept nogil:
+    """Merge in windows of `size` bytes; *met becomes False when two of them have no token in common, and what was appended is void."""
+    cdef size_t start = 0, end = min(n, size), reach = REACH, meet, length, room
     cdef ctok_status status
-    end = size
+    met[0] = True
     merge_window(v, p, end, s)
     while end < n:
         meet = symbol_before(s, end - start, end - start - reach) if reach < end - start else 0
-        if meet == 0:                                       # no token left to try: a larger window
-            size *= 16
-            reach = REACH
-            end = min(n, start + size)
-            status = scratch_reserve(s, end - start)
-            if status != CTOK_OK:
-                return status
-            merge_window(v, p + start, end - start, s)
-            continue
+        if meet == 0:                                       # no token left to try
+            met[0] = False
+            return CTOK_OK
         length = s.next[meet] - meet
         room = out.n
-        status = take(s, meet, out, bad)
-        if status != CTOK_OK:
-            bad[0] += start
-            return status
+        status = take(s, meet, out, bad)                    # a byte without a token counts only if the windows meet
         end = min(n, start + meet + size)
         merge_window(v, p + start + meet, end - start - meet, s)
+        if status == CTOK_ERR_MEMORY or (status != CTOK_OK and s.next[0] == length):
+            bad[0] += start
+            return status
         if s.next[0] == length:
             start += meet
             reach = REACH
-            size = WINDOW
         else:                                               # they do not meet here: the same window again, an earlier token
             out.n = room
             reach *= 2
@@ -158,6 +153,21 @@ cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, Mer
     status = take(s, end - start, out, bad)
     bad[0] += start
     return status
+
+
+cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
+    """All windows are of one size: a window that was stitched at its first token holds only for the end it was merged with."""
+    cdef size_t size = WINDOW, room = out.n
+    cdef bint met = False
+    cdef ctok_status status
+    while True:
+        status = scratch_reserve(s, min(n, size))
+        if status == CTOK_OK:
+            status = merge_windows(v, p, n, size, s, out, bad, &met)
+        if status != CTOK_OK or met:
+            return status
+        out.n = room
+        size *= 16
 
 
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
