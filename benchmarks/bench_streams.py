@@ -1,13 +1,15 @@
 """How long ctok.streams holds up an event loop, how fast it lets go, and what a stream costs an id.
 
-    python benchmarks/bench_streams.py [MEGABYTES]
+    python -m benchmarks.bench_streams [MEGABYTES]
 
 A heart beats as fast as the loop allows. The longest time between two beats is the stall; how much of it was processor time of the
 loop's own thread says what was done there, also on a busy machine, where the stalls of the loop alone are the floor.
 """
 
 import gc
+import importlib.util
 import itertools
+import os
 import sys
 import time
 
@@ -16,7 +18,10 @@ import anyio
 import ctok
 from ctok import streams
 
+from .rows import Row
+
 LINE = "The quick brown fox doesn't jump over 1234 lazy dogs; größer, 你好世界 😀\n"
+BACKENDS = tuple(name for name in ("asyncio", "trio") if importlib.util.find_spec(name))
 
 
 async def stall(work):
@@ -74,12 +79,12 @@ async def cost_an_id(ids, tok):
     return bare / len(ids) * 1e9, (time.perf_counter() - start) / len(ids) * 1e9
 
 
-async def main(megabytes):
-    tok = ctok.load("o200k_base")
-    text = LINE * (megabytes * 1_000_000 // len(LINE.encode()))
-    giant = "a" * (megabytes * 1_000_000)
+def works(tok, megabytes):
+    """name -> what is awaited while the heart beats."""
+    text = LINE * max(1, int(megabytes * 1_000_000) // len(LINE.encode()))
+    giant = "a" * int(megabytes * 1_000_000)
     ids = tok.encode(text[:1_000_000])
-    works = {
+    return {
         "loop alone": lambda: anyio.sleep(0.3),
         "encode_text": lambda: streams.encode_text(text, tok),
         "encode_text, one pretoken": lambda: streams.encode_text(giant, tok),
@@ -89,15 +94,38 @@ async def main(megabytes):
         "count, one chunk": lambda: consume(streams.count([text], tok)),
         "decode, one list": lambda: consume(streams.decode([ids], tok)),
     }
-    print(f"{'work':28}{'seconds':>10}{'stall ms':>10}{'p99 ms':>10}{'own ms':>10}{'p99 ms':>10}")
-    for name, work in works.items():
-        print(f"{name:28}" + "".join(f"{number:10.3f}" for number in await stall(work)))
-    print(f"processor time after a cancelled encode_text: {await cancel_latency(text * 4, tok):.1f} ms")
-    bare, streamed = await cost_an_id(ids[:200_000], tok)
-    print(f"one id a receive: {streamed:.0f} ns, of which the source {bare:.0f} ns")
+
+
+async def rows(encoding, backend, megabytes, show):
+    """Every measure of one event loop, as rows."""
+    tok = ctok.load(encoding)
+    out = []
+
+    def add(label, unit, wall, cpu, note=""):
+        row = Row("event loop", encoding, backend, label, unit, note)
+        row.wall, row.cpu, row.pairs = wall, cpu, 1
+        show(row)
+        out.append(row)
+
+    for name, work in works(tok, megabytes).items():
+        seconds, longest, usual, own, usual_own = await stall(work)
+        add(name, "ms of stall", longest, own, f"99 of 100 below {usual:.3f} ms, cpu {usual_own:.3f} ms; {seconds:.2f} s in all")
+    late = await cancel_latency(LINE * (int(megabytes * 4_000_000) // len(LINE.encode()) + 1), tok)
+    add("work after cancelling encode_text", "ms", None, late)
+    bare, streamed = await cost_an_id(tok.encode(LINE * 5000)[:200_000], tok)
+    add("one id a receive", "ns", streamed, None, f"of which the source takes {bare:.0f}")
+    return out
+
+
+def event_loop(bench, encoding):
+    """The same as a measure of `benchmarks.run`."""
+    os.environ.setdefault("CTOK_VOCAB_DIR", bench.setup.folder)
+    for backend in BACKENDS:
+        yield from anyio.run(rows, encoding, backend, bench.stream_megabytes, bench.show, backend=backend)
 
 
 if __name__ == "__main__":
-    for backend in ("asyncio", "trio"):
-        print(backend)
-        anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 4, backend=backend)
+    from .run import show
+
+    for name in BACKENDS:
+        anyio.run(rows, "o200k_base", name, float(sys.argv[1]) if len(sys.argv) > 1 else 4, show, backend=name)

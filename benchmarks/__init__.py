@@ -1,0 +1,1 @@
+"""Measurements of ctok beside other tokenizers; see README.md."""
