@@ -24,6 +24,8 @@ def rows_of(measure, bench, encoding, name, results, scale, warm_up=0, base=None
             row.ratio = ratios(base, result, "wall", warm_up)
             row.cpu_ratio = ratios(base, result, "cpu", warm_up)
             row.pairs = len(result.answers) - warm_up
+            if results[0].refused:
+                row.note = "not compared: the reference failed"
         bench.show(row)
         yield row
 

@@ -1,16 +1,16 @@
 """Texts to measure on, cut into slices that are each seen once.
 
-From a folder with en.txt, code.txt and multi.txt (or .xz of these); without one, made from what comes with Python: sources are the code,
-docstrings and comments the English; words of many scripts are made up. Those are poorer than a folder of real text: the English
-is technical, and nobody ever wrote the words.
+From a folder with en.txt, code.txt and multi.txt (or .xz of these); without one, made from what comes with Python: sources are the code;
+the help pages, docstrings and comments the English; words of many scripts are made up. Those are poorer than a folder of real text: the
+English is technical, and nobody ever wrote the words.
 """
 
-import io
 import lzma
 import os
 import random
+import re
 import sysconfig
-import tokenize
+import textwrap
 
 KINDS = ("en", "code", "multi")
 
@@ -30,7 +30,7 @@ def sources(limit):
     root = sysconfig.get_path("stdlib")
     paths = []
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(set(folders) - {"site-packages", "dist-packages", "__pycache__"})
+        folders[:] = sorted(set(folders) - {"site-packages", "dist-packages", "__pycache__", "encodings", "pydoc_data"})
         paths += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
     random.Random(0).shuffle(paths)
     length = 0
@@ -46,16 +46,23 @@ def sources(limit):
             return
 
 
-def prose_of(source):
-    """Docstrings and comments of Python source, the marks taken off."""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.COMMENT:
-                yield token.string.lstrip("#! ") + "\n"
-            elif token.type == tokenize.STRING and token.string.lstrip("rRbBuU").startswith('"""'):
-                yield "\n".join(line.strip() for line in token.string.strip('rRbBuU"').splitlines()) + "\n\n"
-    except (tokenize.TokenError, SyntaxError):
-        return
+# A docstring, or a comment; what else stands between triple quotes is mostly prose, too.
+PROSE = re.compile(r'"""(.+?)"""|^ *#+ ([^\n]+)$', re.DOTALL | re.MULTILINE)
+
+
+def prose(limit):
+    """The topics of Python's own help, then docstrings and comments of its library."""
+    from pydoc_data.topics import topics
+
+    out = list(topics.values())
+    left = limit - sum(map(len, out))
+    for source in sources(limit * 4):
+        for docstring, comment in PROSE.findall(source):
+            out.append(textwrap.dedent(docstring) + "\n\n" if docstring else comment + "\n")
+            left -= len(out[-1])
+        if left <= 0:
+            break
+    return "".join(out)
 
 
 def scripts(limit):
@@ -79,7 +86,7 @@ def made(kind, limit):
         return scripts(limit)
     if kind == "code":
         return "".join(sources(limit))
-    return "".join(piece for source in sources(limit * 8) for piece in prose_of(source))
+    return prose(limit)
 
 
 class Texts:

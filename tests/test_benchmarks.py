@@ -27,6 +27,7 @@ def data(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_benchmarks_on_tiny_texts_every_measure_gives_figures(data):
     sizes = "--length 800 --repeats 1 --rounds 2 --giant 0.01 --megabytes 0.02 --stream-megabytes 0.02".split()
     command = ["--data", str(data), "--encodings", "o200k_base", "--only", MEASURES, "--json", str(data / "out.json"), *sizes]
