@@ -65,7 +65,7 @@ static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *id
     uint32_t at = 0;
     for (uint32_t k = 0; k < n_tokens; k++) {
         *bad = k;
-        if (ends[k] < at || (ends[k] == at && k > 0) || ids[k] > INT32_MAX) return CTOK_ERR_FORMAT;
+        if (ends[k] < at || (ends[k] == at && k > 0) || ids[k] >= INT32_MAX) return CTOK_ERR_FORMAT;
         const uint32_t n = ends[k] - at;
         if (n >= 1u << 24) return CTOK_ERR_FORMAT;
         if (n > v->longest) v->longest = n;

@@ -56,7 +56,7 @@ typedef struct ctok_vocab {
  * data      the ordinary tokens' bytes one behind the other, tokens strictly ascending in byte order. Copied. The first may be
  *               empty: its id decodes to nothing, and no look-up finds it.
  * ends      n_tokens cumulative end offsets into data.
- * ids       n_tokens ids, all different.
+ * ids       n_tokens ids, all different, below INT32_MAX: that one is no rank (ctok_mintree.h).
  * extra, extra_ends, extra_ids, n_extra   the same for special tokens, in declaration order (any byte order). An id may repeat or
  *           be that of an ordinary token: the first declared text is what the id decodes to, and an ordinary token of that id loses
  *           its by-id entry only if a special one declares it.

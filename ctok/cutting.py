@@ -52,21 +52,43 @@ def _read(
         if counter.stable > max_tokens:
             break
         marks.append((at, counter.copy()))
+    else:
+        if "\ud800" <= text[-1:] <= "\udbff" and at == len(text):  # its other half never comes
+            counter.copy().feed("", final=True)
     return marks, at
 
 
 def _last_fitting(counter: IncrementalCounter, text: str, start: int, stop: int, max_tokens: int) -> int | None:
     """The largest place in start..stop at which the count fits, or None."""
     counter, found = counter.copy(), None
-    if counter.count <= max_tokens:
+    if counter.count <= max_tokens and not _is_inside_pair(text, start):
         found = start
     for place in range(start, stop):
         counter.feed(text[place])
         if counter.stable > max_tokens:
             break
-        if counter.count <= max_tokens:
+        if counter.count <= max_tokens and not _is_inside_pair(text, place + 1):
             found = place + 1
     return found
+
+
+def _is_inside_pair(text: str, place: int) -> bool:
+    return "\udc00" <= text[place : place + 1] <= "\udfff" and "\ud800" <= text[place - 1 : place] <= "\udbff"
+
+
+def byte_end(raw: bytes, text: str, end: int) -> int:
+    """Return how many bytes of `raw` are ``text[:end]``, which was decoded from it with ``errors="replace"``."""
+    size = len(text[:end].encode())
+    if raw[:size] == text[:end].encode():
+        return size
+    low, high = 0, len(raw)
+    while low < high:  # the longest prefix of at most `end` characters
+        middle = (low + high + 1) // 2
+        if len(raw[:middle].decode("utf-8", "replace")) <= end:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _prefix_end_by_bisection(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:

@@ -85,6 +85,12 @@ class Tokenizer(Pipeline):
     def __reduce__(self) -> Origin:
         return self._origin or (Tokenizer.from_spec, (self.spec,))
 
+    def __copy__(self) -> Tokenizer:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tokenizer:
+        return self
+
     def __repr__(self) -> str:
         return f"<Tokenizer {self.name!r}: {self.vocab_size} ids, {len(self.specials)} special tokens>"
 
@@ -120,6 +126,8 @@ class Tokenizer(Pipeline):
         UnknownTokenError
             There is no such token.
         """
+        if not isinstance(token, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a token is looked up by its str or bytes, not by {type(token).__name__}")
         raw = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else bytes(token)
         found = self.vocab.find(raw)
         if found is None:
@@ -219,8 +227,16 @@ class Tokenizer(Pipeline):
             raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
         if isinstance(text, str):
             return text[: cutting.prefix_end(self, text, 0, max_tokens, options)]
-        whole = bytes(text).decode()
-        return whole[: cutting.prefix_end(self, whole, 0, max_tokens, options)].encode()
+        if not isinstance(text, (bytes, bytearray, memoryview)):
+            raise TypeError(f"text must be str, or bytes holding UTF-8, not {type(text).__name__}")
+        raw = bytes(text)
+        try:
+            whole = raw.decode()
+        except UnicodeDecodeError:
+            self.count(raw, **options)  # refuses it, unless the options say otherwise
+            whole = raw.decode("utf-8", "replace")
+        end = cutting.prefix_end(self, whole, 0, max_tokens, options)
+        return raw[: cutting.byte_end(raw, whole, end)]
 
     def split(self, text: str, max_tokens: int, overlap: int = 0, **options: Any) -> list[str]:
         """Return consecutive pieces of `text`, each as long as it can be with at most `max_tokens` ids.
@@ -242,6 +258,8 @@ class Tokenizer(Pipeline):
         ValueError
             A single character needs more than `max_tokens` ids, or `overlap` is not in ``0 <= overlap < max_tokens``.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be str, not {type(text).__name__}")
         if max_tokens < 1:
             raise ValueError(f"max_tokens must be at least 1, not {max_tokens}")
         if not 0 <= overlap < max_tokens:

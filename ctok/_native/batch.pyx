@@ -93,11 +93,14 @@ cdef list encode_one_by_one(Pipeline tokenizer, list texts, Literals literals, e
     """For a split rule that only Python can run."""
     cdef Context *c
     out = []
-    for text in texts:
+    for i, text in enumerate(texts):
         c = tokenizer.acquire()
         try:
             tokenizer.run(c, text, literals, errors, UINT64_MAX)
             out.append(c.ids.n if counting else ids_to_list(c.ids.at, c.ids.n))
+        except CtokError as error:
+            error.args = (f"text {i}: {error}",)
+            raise
         finally:
             tokenizer.release(c)
     return out

@@ -14,3 +14,5 @@ cdef class IncrementalCounter(TextState):
     cdef list marks             # states to go back to, ascending: (bytes, characters, UTF-16 units, counter)
     cdef object advance(self, chunk, bint final)
     cdef object mark(self)
+    cdef object mark_if_due(self)
+    cdef IncrementalCounter anew(self)

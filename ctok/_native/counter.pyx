@@ -7,8 +7,6 @@ from ctok._native.c_utf8 cimport ctok_utf8_count, ctok_utf8_count_utf16
 from ctok._native.engine cimport Context
 from ctok._native.state cimport TextState
 
-from .state import _restore
-
 cdef enum:
     STRIDE = 1024               # bytes of text between two states to go back to
 
@@ -47,8 +45,7 @@ cdef class IncrementalCounter(TextState):
         self.limit = limit
         if rewind:
             self.text = bytearray()
-            self.marks = []
-            self.mark()
+            self.marks = [(0, 0, 0, self.anew())]
 
     # ---- text in ----
 
@@ -57,15 +54,24 @@ cdef class IncrementalCounter(TextState):
 
         Raises as `IncrementalEncoder.encode` does; the counter is then as before the call.
         """
+        cdef IncrementalCounter before = None
+        cdef bytearray text = self.text
+        cdef list marks = self.marks
         if self.is_finished:
+            before = self.bare()
             self.reset()
-        self.advance(chunk, final)
+        try:
+            self.advance(chunk, final)
+        except BaseException:
+            if before is not None:
+                before.clone_into(self)
+                self.text, self.marks = text, marks
+            raise
         self.is_finished = bool(final)
 
     cdef object advance(self, chunk, bint final):
         cdef Context *c = self.tokenizer.acquire()
         cdef Py_ssize_t n_text = len(self.text) if self.text is not None else 0
-        cdef Py_ssize_t n_marks = len(self.marks) if self.text is not None else 0
         c.counting = True
         try:
             self.push(c, chunk, final)
@@ -73,24 +79,30 @@ cdef class IncrementalCounter(TextState):
         except BaseException:
             if self.text is not None:
                 del self.text[n_text:]
-                del self.marks[n_marks:]
             raise
         finally:
             self.tokenizer.release(c)
         self.is_counted = False
-        if self.text is not None and not final and len(self.text) - self.marks[-1][0] >= STRIDE:
-            self.mark()
+        if not final:
+            self.mark_if_due()
 
     cdef object taken(self, size_t start):
         if self.text is not None:
             self.text += (<const char *>self.stream.buf)[start:self.stream.n]
 
+    cdef object mark_if_due(self):
+        if self.text is not None and self.marks and len(self.text) - self.marks[-1][0] >= STRIDE:
+            try:
+                self.mark()
+            except MemoryError:                             # one place less to go back to
+                pass
+
     cdef object mark(self):
         """Remember the state here. What is held (half a character) is no part of it: it is no text yet."""
         cdef const unsigned char[::1] text = self.text
         cdef IncrementalCounter copy
-        cdef size_t before = self.marks[-1][0] if self.marks else 0, n = text.shape[0]
-        chars, units = self.marks[-1][1:3] if self.marks else (0, 0)
+        cdef size_t before = self.marks[-1][0], n = text.shape[0]
+        chars, units = self.marks[-1][1:3]
         if n > before:
             chars += ctok_utf8_count(&text[before], n - before)
             units += ctok_utf8_count_utf16(&text[before], n - before)
@@ -98,10 +110,13 @@ cdef class IncrementalCounter(TextState):
         copy.held.n_partial = copy.held.high = 0
         self.marks.append((n, chars, units, copy))
 
+    cdef IncrementalCounter anew(self):
+        return IncrementalCounter(self.tokenizer, limit=self.limit, allowed_special=self.policy[0], disallowed_special=self.policy[1],
+                                  add_special_tokens=self.policy[2], errors=self.errors)
+
     def bare(self):
         """Return a copy that cannot be rewound."""
-        other = IncrementalCounter(self.tokenizer, limit=self.limit, allowed_special=self.policy[0], disallowed_special=self.policy[1],
-                                   add_special_tokens=self.policy[2], errors=self.errors)
+        cdef IncrementalCounter other = self.anew()
         self.clone_into(other)
         return other
 
@@ -157,6 +172,7 @@ cdef class IncrementalCounter(TextState):
         -----
         Cost: encoding up to some 1000 bytes (64 KiB inside a chunk of that size) again, wherever `at` is.
         """
+        cdef IncrementalCounter back
         if self.text is None:
             raise ValueError("this counter keeps no text; make it with rewind=True to take text back")
         if unit not in UNITS:
@@ -169,25 +185,26 @@ cdef class IncrementalCounter(TextState):
         end = _byte_offset(self.text, mark[0], at - mark[field], field)
         if end < 0:
             raise ValueError(f"position {at} ({unit}) is beyond the end of the text, or inside a character")
-        text = bytes(self.text[mark[0]:end])
-        del self.text[mark[0]:]
-        del self.marks[place + 1:]
-        (<IncrementalCounter>mark[3]).clone_into(self)
+        back = (<IncrementalCounter>mark[3]).bare()
+        if end > mark[0]:
+            back.advance(bytes(self.text[mark[0]:end]), False)
+        back.clone_into(self)
         self.is_finished = False
-        if text:
-            self.advance(text, False)
+        del self.text[end:]
+        del self.marks[place + 1:]
+        self.mark_if_due()
 
     # ---- the rest of a codec ----
 
     def reset(self):
         """Forget the text so far."""
+        start = self.anew()
         self.clear()
         self.n_stable = 0
         self.is_counted = self.is_finished = False
         if self.text is not None:
             self.text = bytearray()
-            self.marks = []
-            self.mark()
+            self.marks = [(0, 0, 0, start)]
 
     def copy(self):
         """Return a counter that goes on from the same state independently; it can be rewound if this one can."""
@@ -206,17 +223,34 @@ cdef class IncrementalCounter(TextState):
     def setstate(self, state):
         """Go on from a state that `getstate` gave; raises `StateError` as `IncrementalEncoder.setstate` does. Text from before that state
         cannot be taken back."""
-        TextState.setstate(self, bytes(state)[9:])
-        self.n_stable = int.from_bytes(bytes(state)[:8], "little")
-        self.is_finished = bool(bytes(state)[8])
-        self.is_counted = False
+        cdef IncrementalCounter fresh = self.anew()
+        TextState.setstate(fresh, bytes(state)[9:])
+        fresh.n_stable = int.from_bytes(bytes(state)[:8], "little")
+        fresh.is_finished = bool(bytes(state)[8])
+        fresh.clone_into(self)
         if self.text is not None:
+            fresh.held.n_partial = fresh.held.high = 0
             self.text = bytearray()
-            self.marks = []
-            self.mark()
+            self.marks = [(0, 0, 0, fresh)]
 
     def __reduce__(self):
-        return _restore, (IncrementalCounter, self.tokenizer, *self.policy, self.errors, self.getstate())
+        text = None if self.text is None else bytes(self.text)
+        return _restore_counter, (self.tokenizer, self.limit, *self.policy, self.errors, text, self.getstate())
+
+    def _refill(self, text, state):
+        """For unpickling: take the text kept for `truncate`, then the state."""
+        for start in range(0, len(text), STRIDE):
+            self.advance(text[start:start + STRIDE], False)
+        kept, marks = self.text, self.marks
+        self.setstate(state)
+        self.text, self.marks = kept, marks
+
+
+def _restore_counter(tokenizer, limit, allowed, disallowed, template, errors, text, state):
+    counter = IncrementalCounter(tokenizer, limit=limit, rewind=text is not None, allowed_special=allowed,
+                                 disallowed_special=disallowed, add_special_tokens=template, errors=errors)
+    counter.setstate(state) if text is None else counter._refill(text, state)
+    return counter
 
 
 cdef Py_ssize_t _byte_offset(bytearray text, Py_ssize_t start, Py_ssize_t units, int field) except? -2:

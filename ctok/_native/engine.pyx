@@ -5,7 +5,7 @@ is looked up in the thread's cache; what is not there goes to the vocabulary and
 owns while it runs.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free
@@ -232,6 +232,21 @@ cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, si
         window = WINDOW if done else window * 2
 
 
+cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noexcept nogil:
+    """The place in a str that lies `chars` characters before `at`; a surrogate pair is one character in two places."""
+    cdef uint32_t low, high
+    while chars and at:
+        chars -= 1
+        at -= 1
+        if kind == 1 or at == 0:
+            continue
+        low = (<const uint16_t *>src)[at] if kind == 2 else (<const uint32_t *>src)[at]
+        high = (<const uint16_t *>src)[at - 1] if kind == 2 else (<const uint32_t *>src)[at - 1]
+        if low >> 10 == 0xDC00 >> 10 and high >> 10 == 0xD800 >> 10:
+            at -= 1
+    return at
+
+
 cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,
                              uint64_t limit) noexcept nogil:
     """The same for a str of 1, 2 or 4 bytes a character; c.bad counts characters."""
@@ -252,7 +267,9 @@ cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *
         filled += written
         status = encode_text(c, e, c.text, filled, at == n, &done)
         if status != CTOK_OK:
-            c.bad = at - ctok_utf8_count(c.text + c.bad, filled - c.bad)
+            while c.bad and (c.text[c.bad] & 0xC0) == 0x80:
+                c.bad -= 1
+            c.bad = place_before(kind, src, at, ctok_utf8_count(c.text + c.bad, filled - c.bad))
             return status
         if at == n or c.counted + c.ids.n > limit:
             return CTOK_OK

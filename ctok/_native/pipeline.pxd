@@ -41,7 +41,7 @@ cdef class Pipeline:
     cdef object prepare(self, text, errors, Job *job, str prefix=*)
     cdef object run(self, Context *c, text, Literals literals, errors, uint64_t limit)
     cdef object run_fallback(self, Context *c, text, Literals literals, errors)
-    cdef object run_pieces(self, Context *c, str text)
+    cdef int run_pieces(self, Context *c, bytes plain, size_t base) except -1
 
 cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how, uint64_t limit) noexcept nogil
 cdef object raise_status(ctok_status status, position, str unit, shown, str prefix=*)

@@ -7,7 +7,7 @@ as many contexts as calls ever ran at once; the list is guarded by the GIL, whic
 
 from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
 
-from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, ctok_literal_result, ctok_literals_find
+from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, ctok_literals_find
 from ctok._native.c_merge cimport ctok_ids_push
 from ctok._native.c_utf8 cimport CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_validate
 from ctok._native.c_vocab cimport (
@@ -93,6 +93,38 @@ cdef object raise_for(ctok_status status, size_t bad, uint64_t number, object te
     else:
         shown = repr(text[bad]) if unit == "char" else f"byte 0x{text[bad]:02X}"
     raise_status(status, bad, unit, shown, prefix)
+
+
+# ---- split rules that only Python can run ----
+
+cdef bytes _utf8_of(text, errors):
+    """A text in UTF-8, as csrc/ctok_utf8.h makes it: surrogate pairs joined, lone surrogates replaced or refused."""
+    cdef Py_ssize_t i = 0
+    if not isinstance(text, str):
+        return text
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "strict" if errors == "strict" else "replace").encode()
+    except UnicodeDecodeError as error:
+        while error.start > 0:                              # in bytes of UTF-16
+            error.start -= 4 if ord(text[i]) > 0xFFFF else 2
+            i += 1
+        raise_for(CTOK_ERR_UTF8, i, 0, text, None)
+
+
+cdef object _place_in(text, bytes whole, size_t bad):
+    """Where the character with byte `bad` of the UTF-8 stands in the text it was made from: a byte of bytes, a character of a str."""
+    cdef Py_ssize_t chars, i = 0
+    if not isinstance(text, str):
+        return bad
+    chars = len(whole[:bad].decode("utf-8", "ignore"))
+    while chars > 0:
+        i += 2 if "\ud800" <= text[i] <= "\udbff" and "\udc00" <= text[i + 1:i + 2] <= "\udfff" else 1
+        chars -= 1
+    return i
 
 
 # ---- the tokenizer's hot half ----
@@ -241,40 +273,39 @@ cdef class Pipeline:
 
     cdef object run_fallback(self, Context *c, text, Literals literals, errors):
         """The same through a split rule that only Python can run: pretoken by pretoken, with the GIL."""
-        cdef const uint8_t[::1] raw
-        cdef size_t pos = 0, start = 0, size = 0
+        cdef bytes whole
+        cdef const uint8_t *raw
+        cdef size_t pos = 0, start = 0, size = 0, n
         cdef ctok_id found = 0
-        cdef ctok_literal_result r
-        if not isinstance(text, str):
-            text = text.decode()
-        elif not PyUnicode_IS_ASCII(text):
-            try:
-                text = text.encode("utf-16", "surrogatepass").decode("utf-16", "strict" if errors == "strict" else "replace")
-            except UnicodeDecodeError:
-                bad = next(i for i, char in enumerate(text) if "\ud800" <= char <= "\udfff")
-                raise_for(CTOK_ERR_UTF8, bad, 0, text, None)
-        if literals is None:
-            return self.run_pieces(c, text)
-        raw = text.encode() or b"\0"
-        while pos < <size_t>len(text.encode()):
-            r = ctok_literals_find(&literals.texts.v, literals.only, &raw[0], pos, raw.shape[0], True, &start, &size, &found)
-            if r != CTOK_LITERAL_FOUND:
-                return self.run_pieces(c, bytes(raw[pos:]).decode())
-            if literals.targets[found] == CTOK_NO_ID:
-                raise_for(CTOK_ERR_STOPPED, len(bytes(raw[:start]).decode()), found, text, literals)
-            self.run_pieces(c, bytes(raw[pos:start]).decode())
-            if ctok_ids_push(&c.ids, literals.targets[found]) != CTOK_OK:
-                raise MemoryError("no memory to encode the text")
+        cdef ctok_status status = CTOK_OK
+        whole = _utf8_of(text, errors)
+        raw, n = whole, len(whole)
+        while pos < n and status == CTOK_OK:
+            if literals is None or ctok_literals_find(
+                    &literals.texts.v, literals.only, raw, pos, n, True, &start, &size, &found) != CTOK_LITERAL_FOUND:
+                start, size = n, 0
+            status = <ctok_status>self.run_pieces(c, whole[pos:start], pos)
+            if size and status == CTOK_OK and literals.targets[found] == CTOK_NO_ID:
+                c.bad = start
+                status = CTOK_ERR_STOPPED
+            elif size and status == CTOK_OK:
+                status = ctok_ids_push(&c.ids, literals.targets[found])
             pos = start + size
+        if status != CTOK_OK:
+            raise_for(status, _place_in(text, whole, c.bad), found, text, literals)
 
-    cdef object run_pieces(self, Context *c, str text):
-        cdef const uint8_t[::1] raw
+    cdef int run_pieces(self, Context *c, bytes plain, size_t base) except -1:
+        """Append the ids of text without special tokens that begins at byte `base`, which c.bad counts from."""
+        cdef bytes raw
+        cdef str text = plain.decode()
         cdef ctok_status status
         for start, stop in self.fallback.pieces(text):
             raw = text[start:stop].encode()
-            status = encode_pretoken(c, &self.vocab.v, &raw[0], raw.shape[0])
+            status = encode_pretoken(c, &self.vocab.v, raw, len(raw))
             if status != CTOK_OK:
-                raise_for(status, start, 0, text, None)
+                c.bad += base + len(text[:start].encode())
+                return status
+        return CTOK_OK
 
     def encode(self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=True, errors="strict"):
         """Return the ids of `text` as a list of int.

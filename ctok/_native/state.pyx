@@ -9,6 +9,7 @@ cheap.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.c_dfa cimport ctok_scan_may_stop_at_accept
 from ctok._native.c_utf8 cimport (
     CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from, ctok_utf8_tail,
     ctok_utf8_validate)
@@ -153,8 +154,8 @@ cdef class TextState:
             if status == CTOK_OK and kind:
                 status = ctok_utf8_from(kind, data, n, &at, s.buf + s.n, s.cap - s.n, &written, how)
                 if status != CTOK_OK:
-                    self.held.chars += at
-                    raise_status(status, self.held.chars, "char", f"lone surrogate U+{ord(chunk[at]):04X}")
+                    raise_status(status, self.held.chars + ctok_utf8_count(s.buf + s.n, written), "char",
+                                 f"lone surrogate U+{ord(chunk[at]):04X}")
             elif status == CTOK_OK:
                 written = n - at if n - at <= SLICE else SLICE
                 while at + written < n and ((<const uint8_t *>data)[at + written] & 0xC0) == 0x80:
@@ -195,13 +196,15 @@ cdef class TextState:
 
     cdef object fail(self, ctok_status status, Context *c, object chunk):
         cdef Stream *s = &self.stream
-        cdef bytes rest = (<const char *>s.buf)[c.bad:s.n] if c.bad < s.n else b""
+        cdef size_t bad = min(c.bad, s.n)
+        shown = f"byte 0x{s.buf[bad]:02X}" if bad < s.n else ""
+        while isinstance(chunk, str) and bad and bad < s.n and (s.buf[bad] & 0xC0) == 0x80:
+            bad -= 1
+        cdef bytes rest = (<const char *>s.buf)[bad:s.n]
         unit = "char" if isinstance(chunk, str) else "byte"
         position = self.held.chars - ctok_utf8_count(<const uint8_t *>rest, len(rest)) if unit == "char" else self.held.n_bytes - len(rest)
         if status == CTOK_ERR_STOPPED:
             shown = self.literals.names[c.counted]
-        else:
-            shown = f"byte 0x{rest[0]:02X}" if rest else ""
         raise_status(status, position, unit, shown)
 
     # ---- the end of the text, as it is now ----
@@ -281,35 +284,48 @@ cdef class TextState:
             "<?IIQQQI", raw, head + calcsize("<4sIIQQ"))
         text = raw[head + fixed:]
         self.check_state(&s, &held, text)
-        if self.parts is not None:
-            self.parts = [text.decode("utf-8", "surrogatepass")]
+        parts = None if self.parts is None else [text.decode()]
+        if parts is not None:
             text = b""
-        s.n = s.base = s.known = s.n_walks = 0
+        s.n = s.base = s.known = s.n_walks = s.patience = 0
         if stream_reserve(&s, len(text)) != CTOK_OK:
             self.spare = s
             raise MemoryError("no memory for the codec's state")
         if text:
             memcpy(s.buf, <const uint8_t *>text, len(text))
         s.n = len(text)
+        self.parts = parts
         self.spare = self.stream
         self.stream = s
         self.held = held
 
     cdef object check_state(self, Stream *s, Held *held, bytes text):
         """Refuse what could not have come from getstate and would lead the kernels astray."""
-        cdef size_t lead = 0, bad = 0, n = len(text), scanned = s.scanned
+        cdef size_t lead = 0, bad = 0, accept, n = len(text), scanned = s.scanned
         cdef const uint8_t *p = text
         cdef bint fits = held.n_partial <= 3 and scanned <= n and (held.high == 0 or is_high(held.high))
-        if fits and s.is_open:
+        if fits and not s.is_open:
+            fits = s.cut == 0 and scanned == 0
+        elif fits and self.tokenizer.splitter is None:
+            fits = False
+        elif fits:
             fits = (s.scan.state % (self.tokenizer.splitter.s.dfa.n_classes + 1) == 0
                     and s.scan.state < self.tokenizer.splitter.s.dfa.n_states * (self.tokenizer.splitter.s.dfa.n_classes + 1)
                     and s.scan.flags == 0 and s.scan.n == s.cut + scanned and s.scan.accept <= s.scan.n)
+        if fits and s.is_open and s.scan.accept > s.cut:
+            accept = <size_t>(s.scan.accept - s.cut)
+            fits = accept == n or (p[accept] & 0xC0) != 0x80
+        elif fits and s.is_open:                        # what has left belongs to the pretoken: it cannot stop before
+            fits = s.cut == 0 or not ctok_scan_may_stop_at_accept(self.tokenizer.splitter.s.dfa, &s.scan)
         while fits and s.cut and lead < 3 and lead < n and (p[lead] & 0xC0) == 0x80:
             lead += 1
-        if fits and self.parts is None:
+        if fits:
             fits = ctok_utf8_validate(p + lead, n - lead, &bad) == CTOK_OK and (scanned == n or (p[scanned] & 0xC0) != 0x80)
         if not fits:
             raise StateError("this state is damaged")
+
+    def __deepcopy__(self, memo):
+        return self.copy()
 
 
 cdef object _frozen(names):

@@ -19,6 +19,7 @@ cdef struct Stream:
     bint is_open                # is there an open pretoken?
     ctok_scan scan              # its scanner
     uint64_t cut                # bytes of it before base: their ids have left
+    size_t patience             # bytes of it before a jump is tried (again)
     # The path tree over buf[base, scanned): for each prefix the last token of its encoding.
     size_t known                # prefixes computed
     size_t room

@@ -25,7 +25,7 @@ from ctok._native.c_vocab cimport (
 from ctok._native.engine cimport Context, Engine, encode_pretoken, encode_run, known_neighbours, settle
 
 cdef enum:
-    TREE = 1024                 # bytes of a long open pretoken for which a tree is built
+    TREE = 1024                 # bytes of a long open pretoken for which a tree is built, where no token is longer
     KEEP = 4096                 # bytes of room that a stream keeps
 
 
@@ -45,7 +45,7 @@ cdef void forget_tree(Stream *s) noexcept nogil:
 cdef void stream_reset(Stream *s) noexcept nogil:
     s.base = s.scanned = s.n = 0
     s.is_open = False
-    s.cut = 0
+    s.cut = s.patience = 0
     forget_tree(s)
 
 
@@ -65,9 +65,11 @@ cdef ctok_status stream_reserve(Stream *s, size_t more) noexcept nogil:
 
 cdef ctok_status stream_copy(Stream *to, const Stream *source) noexcept nogil:
     cdef ctok_status status
+    cdef size_t before = to.n
     to.n = 0
     status = stream_reserve(to, source.n - source.base)
     if status != CTOK_OK:
+        to.n = before
         return status
     to.n = source.n - source.base
     if to.n:
@@ -77,6 +79,7 @@ cdef ctok_status stream_copy(Stream *to, const Stream *source) noexcept nogil:
     to.is_open = source.is_open
     to.scan = source.scan
     to.cut = source.cut
+    to.patience = source.patience
     forget_tree(to)
     return CTOK_OK
 
@@ -102,7 +105,7 @@ cdef ctok_status close_pretoken(Context *c, const Engine *e, Stream *s, uint64_t
     s.base += rest
     s.scanned = s.base
     s.is_open = False
-    s.cut = 0
+    s.cut = s.patience = 0
     forget_tree(s)
     return CTOK_OK
 
@@ -332,11 +335,12 @@ cdef ctok_status release_tree(Context *c, const Engine *e, Stream *s, size_t *re
     return CTOK_OK
 
 
-cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t *released) noexcept nogil:
+cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t tree, size_t *released) noexcept nogil:
     """Leave most of a very long open pretoken behind without a tree for all of it.
 
-    Encode what is there, take a token border some way before the end, and build the tree from that border only. When all its alive
-    prefixes share their first token, the encodings from the start and from the border share it too, and stitch together (bpe.pyx).
+    Encode what is there, take a token border `tree` bytes or more before the end, and build the tree from that border only. No token is
+    longer than that, so no prefix before the border is alive. When all alive ones share their first token, the encodings from the start
+    and from the border share it too, and stitch together (bpe.pyx).
     """
     cdef size_t n = s.scanned, before = c.ids.n, k = before, border = 0
     cdef uint32_t size
@@ -345,13 +349,14 @@ cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t *released) 
     if status == CTOK_OK:
         while True:
             size = e.vocab.by_id[c.ids.at[k]].len
-            if border + size > n - TREE:
+            if border + size > n - tree:
                 break
             border += size
             k += 1
     c.ids.n = k
     if status != CTOK_OK or border == 0:
         c.ids.n = before
+        s.patience = 2 * n
         return CTOK_ERR_MEMORY if status == CTOK_ERR_MEMORY else CTOK_OK
     forget_tree(s)
     s.base = border
@@ -362,18 +367,24 @@ cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t *released) 
         forget_tree(s)
         s.base = 0
         s.cut -= border
+    if released[0] == 0:
+        s.patience = 2 * n                                  # trying again at each chunk would cost the square of the length
     return status
 
 
 cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexcept nogil:
-    cdef size_t released = 0
+    cdef size_t released = 0, tree = e.vocab.longest
     cdef ctok_status status = CTOK_OK
     if s.scanned == 0 or (s.known == 0 and may_be_one_token(e.vocab, s.buf, s.scanned)):
         return CTOK_OK
-    if s.scanned > 2 * TREE:
-        status = jump(c, e, s, &released)
+    if tree < TREE:
+        tree = TREE
+    if s.scanned > 2 * tree and s.scanned >= s.patience:
+        status = jump(c, e, s, tree, &released)
     if status == CTOK_OK and released == 0:
         status = release_tree(c, e, s, &released)
+    if released:
+        s.patience = 0
     if status == CTOK_OK and s.base:
         compact(s)
         settle(c)
