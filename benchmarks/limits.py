@@ -56,17 +56,15 @@ def long_pretokens(bench, encoding):
 
 def constant_memory(bench, encoding):
     """Much text through one encoder in chunks, and through `encode` piece by piece: how much the process grows after the first tenth."""
-    ways = [("ctok", "stream"), ("ctok", "whole")] + [(engine, "stream") for engine in bench.having("iree")]
-    for kind in ("multi",):
-        path = bench.whole(kind)
-        for engine, how in ways:
-            answer, why = once(bench, engine, encoding, 3600, "constant_memory", input=path, megabytes=bench.megabytes, how=how)
-            row = Row("constant memory", encoding, f"{kind}, {bench.megabytes:g} MB", f"{engine} {how}", note=why or "")
-            if answer:
-                rates(row, answer)
-                row.note = f"grew by {(answer['most'] - answer['early']) / 1e6:.1f} MB after the first tenth, {answer['n']} ids"
-            bench.show(row)
-            yield row
+    path = bench.whole("multi")
+    for engine, how in [("ctok", "stream"), ("ctok", "whole")] + [(engine, "stream") for engine in bench.having("iree")]:
+        answer, why = once(bench, engine, encoding, 3600, "constant_memory", input=path, megabytes=bench.megabytes, how=how)
+        row = Row("constant memory", encoding, f"multi, {bench.megabytes:g} MB", f"{engine} {how}", note=why or "")
+        if answer:
+            rates(row, answer)
+            row.note = f"grew by {(answer['most'] - answer['early']) / 1e6:.1f} MB after the first tenth, {answer['n']} ids"
+        bench.show(row)
+        yield row
 
 
 def memory(bench, encoding):
