@@ -1,8 +1,8 @@
 /* ctok_mintree.h - the leftmost smallest of n numbers, changed one at a time.
  *
- * A tree of minima with 16 children a node: level 0 holds the numbers, each level above one minimum for every 16 below. Reading the
- * minimum costs one scan of 16 a level, changing a number at most the same on the way up. Up to 16 numbers there is a single level and the
- * structure is a plain array scan. Compared with a heap: no stale entries, ties resolve to the left by themselves, and the memory is the
+ * A tree of minima with 16 children a node: level 0 holds the numbers, each level above one minimum for every 16 below, and the topmost
+ * at most 64. Reading the minimum costs a scan of the topmost level and of 16 in each one below, changing a number at most a scan of 16
+ * a level. Up to 64 numbers there is a single level: a change is one store. Compared with a heap: no stale entries, ties resolve to the left by themselves, and the memory is the
  * numbers plus a fifteenth.
  *
  * Values are int32; CTOK_MINTREE_NONE (the largest) means "not there".
@@ -17,32 +17,38 @@
 #endif
 
 #define CTOK_MINTREE_NONE INT32_MAX
-#define CTOK_MINTREE_LEVELS 8 /* 16^8 numbers */
+#define CTOK_MINTREE_LEVELS 8 /* more than 16^8 numbers */
+#define CTOK_MINTREE_TOP 4    /* blocks of 16 in the topmost level, at most */
 
 typedef struct ctok_mintree {
     int32_t *level[CTOK_MINTREE_LEVELS];
     int top;
+    size_t top_blocks; /* of 16, in the topmost level */
 } ctok_mintree;
 
 /* ctok_mintree_room - how many int32 a tree of n numbers needs. */
 static inline size_t ctok_mintree_room(size_t n) {
     size_t total = 0;
-    do {
-        n = (n + 15) / 16;
-        total += n * 16;
-    } while (n > 1);
-    return total;
+    for (;;) {
+        const size_t blocks = (n + 15) / 16;
+        total += blocks * 16;
+        if (blocks <= CTOK_MINTREE_TOP) return total;
+        n = blocks;
+    }
 }
 
 /* ctok_mintree_shape - lay a tree of n >= 1 numbers into room (ctok_mintree_room(n) items, 16-byte aligned) and set all to NONE. */
 static inline void ctok_mintree_shape(ctok_mintree *t, int32_t *room, size_t n) {
     t->top = -1;
-    do {
-        n = (n + 15) / 16;
+    for (;;) {
+        const size_t blocks = (n + 15) / 16;
         t->level[++t->top] = room;
-        for (size_t i = 0; i < n * 16; i++) room[i] = CTOK_MINTREE_NONE;
-        room += n * 16;
-    } while (n > 1);
+        for (size_t i = 0; i < blocks * 16; i++) room[i] = CTOK_MINTREE_NONE;
+        room += blocks * 16;
+        if (blocks <= CTOK_MINTREE_TOP) break;
+        n = blocks;
+    }
+    t->top_blocks = (n + 15) / 16;
 }
 
 /* ctok_min16 - the smallest of 16 numbers; *at is the place of the first one. */
@@ -85,6 +91,13 @@ static inline int32_t ctok_mintree_first(const ctok_mintree *t, size_t *place) {
     unsigned at;
     int32_t best = ctok_min16(t->level[t->top], &at);
     size_t i = at;
+    for (size_t b = 1; b < t->top_blocks; b++) {
+        const int32_t other = ctok_min16(t->level[t->top] + 16 * b, &at);
+        if (other < best) {
+            best = other;
+            i = 16 * b + at;
+        }
+    }
     for (int l = t->top - 1; l >= 0; l--) {
         best = ctok_min16(t->level[l] + 16 * i, &at);
         i = 16 * i + at;

@@ -99,8 +99,11 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     v->long_slot = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_slot);
     v->first2 = ctok_mem_alloc(65537, sizeof *v->first2);
     v->split = ctok_mem_zeroed(v->n_ids, sizeof *v->split);
-    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot || !v->first2 || !v->split)
+    v->pair_id = ctok_mem_alloc(65536, sizeof *v->pair_id);
+    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot || !v->first2 || !v->split ||
+        !v->pair_id)
         return CTOK_ERR_MEMORY;
+    memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
     return CTOK_OK;
 }
 
@@ -134,6 +137,7 @@ static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
         if (n == 0) continue; /* an id that decodes to nothing; no text is it */
         mark_first(v, k, p, n, &lead, &lead2);
         if (n == 1) v->byte_id[p[0]] = ids[k];
+        if (n == 2) v->pair_id[p[0] | p[1] << 8] = ids[k];
         if (key != 0) insert_short(v, key, ids[k]);
         else insert_long(v, p, n, k);
         q = p;
@@ -193,6 +197,7 @@ void ctok_vocab_free(ctok_vocab *v) {
     ctok_mem_free(v->long_slot);
     ctok_mem_free(v->first2);
     ctok_mem_free(v->split);
+    ctok_mem_free(v->pair_id);
     memset(v, 0, sizeof *v);
 }
 

@@ -48,6 +48,7 @@ typedef struct ctok_vocab {
     uint32_t *first2;        /* 65537: the same for the first two bytes b << 8 | c, among the tokens that start with b */
     uint16_t *split;         /* n_ids, filled by the kernels as they go: how a token comes about by merging (ctok_vocab_split) */
     ctok_id byte_id[256];    /* id of the one-byte token, or CTOK_NO_ID */
+    ctok_id *pair_id;        /* 65536: id of the token of two bytes, by the bytes as a little-endian number, or CTOK_NO_ID */
 } ctok_vocab;
 
 /* ctok_vocab_init - build all views from tokens in byte order.
@@ -105,12 +106,11 @@ static inline uint64_t ctok_mix(uint64_t key) {
     return (key ^ key >> 32) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* ctok_long_hash - hash of any text of n >= 1 bytes. */
+/* ctok_long_hash - hash of a text of n >= 8 bytes. */
 static inline uint64_t ctok_long_hash(const uint8_t *p, size_t n) {
     uint64_t h = n;
-    size_t i = 0;
-    for (; i + 8 < n; i += 8) h = ctok_mix(h ^ ctok_load_le(p + i, 8));
-    h = ctok_mix(h ^ ctok_load_le(p + i, n - i));
+    for (size_t i = 0; i + 8 < n; i += 8) h = ctok_mix(h ^ ctok_load_le(p + i, 8));
+    h = ctok_mix(h ^ ctok_load_le(p + n - 8, 8));
     return h ^ h >> 29;
 }
 
@@ -145,6 +145,16 @@ static inline ctok_id ctok_vocab_find_long(const ctok_vocab *v, const uint8_t *p
 static inline ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n) {
     if (n <= 8) {
         const uint64_t key = ctok_short_key(ctok_load_le(p, n), n);
+        if (CTOK_LIKELY(key != 0)) return ctok_vocab_find_short(v, key);
+    }
+    if (n > v->longest) return CTOK_NO_ID;
+    return ctok_vocab_find_long(v, p, n);
+}
+
+/* ctok_vocab_find_roomy - the same where 8 bytes may be read at p, whatever n is. */
+static inline ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    if (n <= 8) {
+        const uint64_t key = ctok_short_key(ctok_load_le(p, 8) & ~UINT64_C(0) >> (64 - 8 * n), n);
         if (CTOK_LIKELY(key != 0)) return ctok_vocab_find_short(v, key);
     }
     if (n > v->longest) return CTOK_NO_ID;

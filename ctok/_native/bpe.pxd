@@ -1,19 +1,22 @@
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 
-# Scratch memory of a merge: room for `cap` symbols. Zeroed = empty; belongs to one thread at a time.
+# Scratch memory of a merge: room for `cap` symbols. Zeroed = empty; belongs to one thread at a time, and to one vocabulary for good.
 cdef struct MergeScratch:
     size_t cap
     int32_t *ranks       # the tree of minima
     uint32_t *next       # symbol -> place of the one behind it
     uint32_t *prev
     ctok_id *ids
+    uint8_t *text        # a copy of the window, with room to read beyond
+    uint64_t *memo       # csrc/ctok_pairmemo.h; of one vocabulary
     bint ascending       # about the last window: did its merges come in ascending rank,
     uint32_t last_left   # and where does the symbol stand that its last merge joined to the one before
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil
+cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil     # gives back all but the memo
 
 # The ids of p[0..n) by merging bytes, appended to out; *bad is the place of a byte that has no token (CTOK_ERR_BYTE).
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil

@@ -14,27 +14,37 @@ neighbours join. Rank is the id.
 Nothing here assumes that every token can be reached by merging.
 """
 
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport (
-    CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
-    ctok_mintree_set, ctok_mintree_shape)
+    CTOK_MINTREE_NONE, CTOK_PAIRMEMO_IDS, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
+    ctok_mintree_set, ctok_mintree_shape, ctok_pairmemo_get, ctok_pairmemo_new, ctok_pairmemo_put, ctok_pairmemo_slot)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_mem_alloc,
-    ctok_mem_fail_after, ctok_mem_free, ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_set_split, ctok_vocab_split)
+    ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab,
+    ctok_vocab_find, ctok_vocab_find_roomy, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
     WINDOW = 256     # two levels of the tree
+    ROOM = 16        # bytes that look-ups may read beyond a window
     REACH = 32       # how far before a window's end the first stitch is tried
 
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil:
+    merge_scratch_trim(s)
+    ctok_mem_free(s.memo)
+    s.memo = NULL
+
+
+cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil:
     ctok_mem_free(s.ranks)
     ctok_mem_free(s.next)
     ctok_mem_free(s.prev)
     ctok_mem_free(s.ids)
+    ctok_mem_free(s.text)
+    s.text = NULL
     s.ranks = NULL
     s.next = s.prev = NULL
     s.ids = NULL
@@ -44,38 +54,59 @@ cdef void merge_scratch_free(MergeScratch *s) noexcept nogil:
 cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil:
     if s.cap >= n:
         return CTOK_OK
-    merge_scratch_free(s)
+    merge_scratch_trim(s)
+    if s.memo == NULL:
+        s.memo = ctok_pairmemo_new()
+        if s.memo == NULL:
+            return CTOK_ERR_MEMORY
     if n < WINDOW:
         n = WINDOW
     s.ranks = <int32_t *>ctok_mem_alloc(ctok_mintree_room(n), sizeof(int32_t))
     s.next = <uint32_t *>ctok_mem_alloc(n + 1, sizeof(uint32_t))
     s.prev = <uint32_t *>ctok_mem_alloc(n + 1, sizeof(uint32_t))
     s.ids = <ctok_id *>ctok_mem_alloc(n, sizeof(ctok_id))
-    if s.ranks == NULL or s.next == NULL or s.prev == NULL or s.ids == NULL:
-        merge_scratch_free(s)
+    s.text = <uint8_t *>ctok_mem_zeroed(n + ROOM, 1)
+    if s.ranks == NULL or s.next == NULL or s.prev == NULL or s.ids == NULL or s.text == NULL:
+        merge_scratch_trim(s)
         return CTOK_ERR_MEMORY
     s.cap = n
     return CTOK_OK
 
 
-cdef inline int32_t pair_rank(const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
-    cdef ctok_id joined = ctok_vocab_find(v, p, n)
+cdef inline int32_t pair_rank(const ctok_vocab *v, const MergeScratch *s, size_t left, size_t right, const uint8_t *p, size_t n) noexcept nogil:
+    """Rank of the token that the symbols at left and right join to, whose bytes are p[0..n); NONE if they do not."""
+    cdef ctok_id joined
+    cdef uint64_t key = 0
+    cdef uint64_t *slot
+    if s.ids[left] < CTOK_PAIRMEMO_IDS and s.ids[right] < CTOK_PAIRMEMO_IDS:
+        slot = ctok_pairmemo_slot(s.memo, s.ids[left], s.ids[right], &key)
+        if not ctok_pairmemo_get(slot, key, &joined):
+            joined = ctok_vocab_find_roomy(v, p, n)
+            if joined < CTOK_PAIRMEMO_IDS or joined == CTOK_NO_ID:
+                ctok_pairmemo_put(slot, key, joined)
+    else:
+        joined = ctok_vocab_find_roomy(v, p, n)
     return CTOK_MINTREE_NONE if joined == CTOK_NO_ID else <int32_t>joined
 
 
-cdef void merge_window(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s) noexcept nogil:
-    """Merge p[0..n), 1 <= n <= s.cap. Afterwards the symbols are 0, next[0], ... while < n, with their ids."""
+cdef void merge_window(const ctok_vocab *v, const uint8_t *text, size_t n, MergeScratch *s) noexcept nogil:
+    """Merge text[0..n), 1 <= n <= s.cap. Afterwards the symbols are 0, next[0], ... while < n, with their ids."""
     cdef ctok_mintree t
+    cdef const uint8_t *p = s.text
+    cdef ctok_id joined
     cdef size_t i, j, k, h
     cdef int32_t best, before = -1
     s.ascending = True
+    memcpy(s.text, text, n)
     ctok_mintree_shape(&t, s.ranks, n)
     for i in range(n):
         s.ids[i] = v.byte_id[p[i]]
         s.next[i] = <uint32_t>(i + 1)
         s.prev[i] = <uint32_t>(i - 1)
     for i in range(n - 1):
-        t.level[0][i] = pair_rank(v, p + i, 2)
+        joined = v.pair_id[p[i] | <uint32_t>p[i + 1] << 8]
+        if joined != CTOK_NO_ID:
+            t.level[0][i] = <int32_t>joined
     ctok_mintree_build(&t, n)
     while True:
         best = ctok_mintree_first(&t, &i)
@@ -91,12 +122,12 @@ cdef void merge_window(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScr
         ctok_mintree_set(&t, j, CTOK_MINTREE_NONE)
         if k < n:
             s.prev[k] = <uint32_t>i
-            ctok_mintree_set(&t, i, pair_rank(v, p + i, s.next[k] - i))
+            ctok_mintree_set(&t, i, pair_rank(v, s, i, k, p + i, s.next[k] - i))
         else:
             ctok_mintree_set(&t, i, CTOK_MINTREE_NONE)
         if i > 0:
             h = s.prev[i]
-            ctok_mintree_set(&t, h, pair_rank(v, p + h, k - h))
+            ctok_mintree_set(&t, h, pair_rank(v, s, h, i, p + h, k - h))
 
 
 cdef ctok_status take(MergeScratch *s, size_t upto, ctok_ids *out, size_t *bad) noexcept nogil:

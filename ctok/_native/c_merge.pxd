@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 
@@ -21,3 +21,10 @@ cdef extern from "ctok_mintree.h" nogil:
     void ctok_mintree_build(ctok_mintree *t, size_t n)
     int32_t ctok_mintree_first(const ctok_mintree *t, size_t *place)
     void ctok_mintree_set(ctok_mintree *t, size_t i, int32_t value)
+
+cdef extern from "ctok_pairmemo.h" nogil:
+    const unsigned int CTOK_PAIRMEMO_IDS
+    uint64_t *ctok_pairmemo_new()
+    uint64_t *ctok_pairmemo_slot(uint64_t *memo, ctok_id left, ctok_id right, uint64_t *key)
+    bint ctok_pairmemo_get(const uint64_t *slot, uint64_t key, ctok_id *joined)
+    void ctok_pairmemo_put(uint64_t *slot, uint64_t key, ctok_id joined)

@@ -8,7 +8,7 @@ owns while it runs.
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free
+from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free, merge_scratch_trim
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_key, ctok_cache_line, ctok_cache_long, ctok_cache_long_put,
@@ -55,7 +55,7 @@ cdef void context_trim(Context *c) noexcept nogil:
         c.text = NULL
         c.text_cap = 0
     if c.merge.cap > KEEP:
-        merge_scratch_free(&c.merge)
+        merge_scratch_trim(&c.merge)
 
 
 cdef ctok_status resolve(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
