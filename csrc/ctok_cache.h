@@ -57,23 +57,21 @@ static inline void ctok_cache_free(ctok_cache *c) {
     c->room = NULL;
 }
 
-/* ctok_cache_key - the 16-byte key of p[0..n), n <= 15. When `roomy`, 16 bytes may be read at p; else exactly n are. */
+/* ctok_cache_key - the 16-byte key of p[0..n). When `roomy`, 16 bytes may be read at p; else exactly n are. For n > 15 it is the key of
+ * nothing: no entry has it. */
 static inline void ctok_cache_key(const uint8_t *p, size_t n, int roomy, uint64_t key[2]) {
+    static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+    const size_t kept = n < 15 ? n : 15;
+    uint64_t mask[2];
+    memcpy(mask, ones + 15 - kept, 16);
     if (CTOK_LIKELY(roomy)) {
-        const uint64_t all = ~UINT64_C(0);
         memcpy(key, p, 16);
-        /* keep the first n bytes; shifting in two steps because a shift by 64 is undefined */
-        if (n < 8) {
-            key[0] &= (UINT64_C(1) << (8 * n)) - 1;
-            key[1] = 0;
-        } else {
-            key[1] &= ~(all << (8 * (n - 8)));
-        }
     } else {
         key[0] = key[1] = 0;
-        memcpy(key, p, n);
+        memcpy(key, p, kept);
     }
-    key[1] |= (uint64_t)n << 56;
+    key[0] &= mask[0];
+    key[1] = (key[1] & mask[1]) | (uint64_t)(n < 255 ? n : 255) << 56;
 }
 
 static inline uint64_t ctok_cache_hash(const ctok_cache *c, const uint64_t *key, size_t words) {
@@ -92,6 +90,59 @@ static inline const ctok_short_entry *ctok_cache_find(const ctok_short_entry *li
     if (line[0].key[0] == key[0] && line[0].key[1] == key[1]) return line;
     if (line[1].key[0] == key[0] && line[1].key[1] == key[1]) return line + 1;
     return NULL;
+}
+
+/* The outcome of one pretoken of a block. */
+typedef struct ctok_outcome {
+    ctok_id ids[CTOK_CACHE_SHORT_IDS]; /* up to 3 ids; more stand in a side array from ids[0] on */
+    uint32_t n;
+} ctok_outcome;
+
+/* ctok_cache_probe - look up the n pretokens of a block.
+ *
+ * buf     readable up to end. The first pretoken is buf[start..stops[0]), and so on.
+ * keys    n keys, written.
+ * found   n outcomes; written for the hits.
+ * misses  room for n numbers: the pretokens that are not there (all longer than 15 bytes among them), ascending.
+ *
+ * Returns how many misses there are. Keys and places of some pretokens are computed and their lines fetched before the first is compared.
+ */
+static inline size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, size_t start, const uint32_t *stops, size_t n, size_t end,
+                                      uint64_t (*keys)[2], ctok_outcome *found, uint32_t *misses) {
+    enum { AHEAD = 64 };
+    const ctok_short_entry *lines[AHEAD];
+    size_t n_misses = 0;
+    for (size_t from = 0; from < n; from += AHEAD) {
+        const size_t m = n - from < AHEAD ? n - from : AHEAD;
+        for (size_t i = 0; i < m; i++) {
+            const size_t stop = stops[from + i];
+            ctok_cache_key(buf + start, stop - start, start + 16 <= end, keys[from + i]);
+            lines[i] = ctok_cache_line(c, keys[from + i]);
+            CTOK_PREFETCH(lines[i]);
+            start = stop;
+        }
+        for (size_t i = 0; i < m; i++) {
+            const uint64_t *key = keys[from + i];
+            const ctok_short_entry *e = lines[i];
+            const int first = (e[0].key[0] == key[0]) & (e[0].key[1] == key[1]);
+            const int second = (e[1].key[0] == key[0]) & (e[1].key[1] == key[1]);
+            memcpy(&found[from + i], e[second].ids, sizeof *found);
+            misses[n_misses] = (uint32_t)(from + i);
+            n_misses += !(first | second);
+        }
+    }
+    return n_misses;
+}
+
+/* ctok_cache_emit - write the ids of n outcomes behind each other; out has room for all of them and 3 more. Returns how many ids. */
+static inline size_t ctok_cache_emit(const ctok_outcome *found, size_t n, const ctok_id *side, ctok_id *out) {
+    ctok_id *at = out;
+    for (size_t i = 0; i < n; i++) {
+        if (CTOK_LIKELY(found[i].n <= CTOK_CACHE_SHORT_IDS)) memcpy(at, &found[i], sizeof found[i]);
+        else memcpy(at, side + found[i].ids[0], found[i].n * sizeof *at);
+        at += found[i].n;
+    }
+    return (size_t)(at - out);
 }
 
 /* ctok_cache_put - remember the ids of a key (n <= 3); the older entry of the line goes. */

@@ -39,20 +39,22 @@ static uint32_t flags_of(const uint8_t *p, size_t n) {
     return is_utf8(p, n) ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8 : CTOK_TOKEN_KNOWN;
 }
 
+static size_t free_slot(uint16_t *tags, uint32_t bits, uint64_t h) {
+    const size_t mask = ((size_t)1 << bits) - 1;
+    size_t at = ctok_hash_place(h, bits);
+    while (tags[at] != 0) at = (at + 1) & mask;
+    tags[at] = ctok_hash_tag(h, bits);
+    return at;
+}
+
 static void insert_short(ctok_vocab *v, uint64_t key, ctok_id id) {
-    const uint64_t mask = ((uint64_t)1 << v->short_bits) - 1;
-    uint64_t at = ctok_mix(key) >> (64 - v->short_bits);
-    while (v->short_key[at] != 0) at = (at + 1) & mask;
+    const size_t at = free_slot(v->short_tag, v->short_bits, ctok_mix(key));
     v->short_key[at] = key;
     v->short_id[at] = id;
 }
 
 static void insert_long(ctok_vocab *v, const uint8_t *p, size_t n, uint32_t k) {
-    const uint64_t h = ctok_long_hash(p, n);
-    const uint64_t mask = ((uint64_t)1 << v->long_bits) - 1;
-    uint64_t at = h >> (64 - v->long_bits);
-    while (v->long_slot[at] != 0) at = (at + 1) & mask;
-    v->long_slot[at] = (uint64_t)(uint32_t)h << 32 | (k + 1);
+    v->long_k[free_slot(v->long_tag, v->long_bits, ctok_long_hash(p, n))] = k;
 }
 
 static uint64_t key_of(const uint8_t *p, size_t n) {
@@ -94,14 +96,16 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     v->begin = ctok_mem_alloc((size_t)v->n_tokens + 1, sizeof *v->begin);
     v->id_of = ctok_mem_alloc(v->n_tokens, sizeof *v->id_of);
     v->by_id = ctok_mem_zeroed(v->n_ids, sizeof *v->by_id);
-    v->short_key = ctok_mem_zeroed((size_t)1 << v->short_bits, sizeof *v->short_key);
+    v->short_tag = ctok_mem_zeroed((size_t)1 << v->short_bits, sizeof *v->short_tag);
+    v->short_key = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_key);
     v->short_id = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_id);
-    v->long_slot = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_slot);
+    v->long_tag = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_tag);
+    v->long_k = ctok_mem_alloc((size_t)1 << v->long_bits, sizeof *v->long_k);
     v->first2 = ctok_mem_alloc(65537, sizeof *v->first2);
     v->split = ctok_mem_zeroed(v->n_ids, sizeof *v->split);
     v->pair_id = ctok_mem_alloc(65536, sizeof *v->pair_id);
-    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_key || !v->short_id || !v->long_slot || !v->first2 || !v->split ||
-        !v->pair_id)
+    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_tag || !v->short_key || !v->short_id || !v->long_tag ||
+        !v->long_k || !v->first2 || !v->split || !v->pair_id)
         return CTOK_ERR_MEMORY;
     memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
     return CTOK_OK;
@@ -192,9 +196,11 @@ void ctok_vocab_free(ctok_vocab *v) {
     ctok_mem_free(v->begin);
     ctok_mem_free(v->id_of);
     ctok_mem_free(v->by_id);
+    ctok_mem_free(v->short_tag);
     ctok_mem_free(v->short_key);
     ctok_mem_free(v->short_id);
-    ctok_mem_free(v->long_slot);
+    ctok_mem_free(v->long_tag);
+    ctok_mem_free(v->long_k);
     ctok_mem_free(v->first2);
     ctok_mem_free(v->split);
     ctok_mem_free(v->pair_id);

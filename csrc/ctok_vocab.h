@@ -6,7 +6,7 @@
  *   byte order  token k of 0..n_tokens-1 is bytes[begin[k] .. begin[k+1]), ascending; id_of[k] is its id. The vocabulary *is* a trie
  *               in this order: the tokens with one prefix stand side by side (ctok_range).
  *   by id       by_id[id] says where the bytes stand and what kind of token it is; gaps in the numbering have no CTOK_TOKEN_KNOWN.
- *   by bytes    two hash tables without collisions of content: up to 8 bytes the key is the bytes themselves, longer ones are compared.
+ *   by bytes    two hash tables: up to 8 bytes the key is the bytes themselves, longer ones are compared with the token.
  *
  * Special tokens are in the by-id view only; they are matched before the model (ctok_literals.h).
  */
@@ -39,9 +39,11 @@ typedef struct ctok_vocab {
     uint32_t n_ids;          /* one more than the largest id, special tokens included */
     uint32_t longest;        /* bytes of the longest ordinary token */
     ctok_token *by_id;       /* n_ids */
-    uint64_t *short_key;     /* 1 << short_bits slots, 0 = empty */
+    uint16_t *short_tag;     /* 1 << short_bits slots: some bits of the hash, 0 = empty. Small, so that it stays in fast memory: */
+    uint64_t *short_key;     /* most look-ups end there, and only where the tags agree the key is compared */
     ctok_id *short_id;
-    uint64_t *long_slot;     /* 1 << long_bits slots: hash tag << 32 | k + 1, 0 = empty */
+    uint16_t *long_tag;      /* the same for tokens that are compared byte by byte */
+    uint32_t *long_k;        /* the token's place in byte order */
     uint32_t short_bits;
     uint32_t long_bits;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */
@@ -114,30 +116,37 @@ static inline uint64_t ctok_long_hash(const uint8_t *p, size_t n) {
     return h ^ h >> 29;
 }
 
+/* Where the search for a hash begins, and its tag: bits next to those of the place, never 0. */
+static inline size_t ctok_hash_place(uint64_t h, uint32_t bits) {
+    return (size_t)(h >> (64 - bits));
+}
+
+static inline uint16_t ctok_hash_tag(uint64_t h, uint32_t bits) {
+    return (uint16_t)(h >> (48 - bits) | 1);
+}
+
 static inline ctok_id ctok_vocab_find_short(const ctok_vocab *v, uint64_t key) {
-    const uint64_t mask = ((uint64_t)1 << v->short_bits) - 1;
-    uint64_t at = ctok_mix(key) >> (64 - v->short_bits);
-    for (;;) {
-        const uint64_t found = v->short_key[at];
-        if (found == key) return v->short_id[at];
-        if (found == 0) return CTOK_NO_ID;
-        at = (at + 1) & mask;
+    const uint64_t h = ctok_mix(key);
+    const uint16_t tag = ctok_hash_tag(h, v->short_bits);
+    const size_t mask = ((size_t)1 << v->short_bits) - 1;
+    for (size_t at = ctok_hash_place(h, v->short_bits);; at = (at + 1) & mask) {
+        if (v->short_tag[at] == tag && v->short_key[at] == key) return v->short_id[at];
+        if (v->short_tag[at] == 0) return CTOK_NO_ID;
     }
 }
 
 static inline ctok_id ctok_vocab_find_long(const ctok_vocab *v, const uint8_t *p, size_t n) {
     const uint64_t h = ctok_long_hash(p, n);
-    const uint64_t mask = ((uint64_t)1 << v->long_bits) - 1;
-    uint64_t at = h >> (64 - v->long_bits);
-    for (;;) {
-        const uint64_t slot = v->long_slot[at];
-        if (slot == 0) return CTOK_NO_ID;
-        if (slot >> 32 == (uint32_t)h) {
-            const uint32_t k = (uint32_t)slot - 1;
+    const uint16_t tag = ctok_hash_tag(h, v->long_bits);
+    const size_t mask = ((size_t)1 << v->long_bits) - 1;
+    for (size_t at = ctok_hash_place(h, v->long_bits);; at = (at + 1) & mask) {
+        if (v->long_tag[at] == tag) {
+            const uint32_t k = v->long_k[at];
             const uint32_t begin = v->begin[k];
             if (v->begin[k + 1] - begin == n && memcmp(v->bytes + begin, p, n) == 0) return v->id_of[k];
+        } else if (v->long_tag[at] == 0) {
+            return CTOK_NO_ID;
         }
-        at = (at + 1) & mask;
     }
 }
 
@@ -159,6 +168,21 @@ static inline ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *
     }
     if (n > v->longest) return CTOK_NO_ID;
     return ctok_vocab_find_long(v, p, n);
+}
+
+/* ctok_vocab_prefetch - begin to fetch what ctok_vocab_find_roomy of the same text will look at first. */
+static inline void ctok_vocab_prefetch(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    if (n <= 8) {
+        const uint64_t key = ctok_short_key(ctok_load_le(p, 8) & ~UINT64_C(0) >> (64 - 8 * n), n);
+        const size_t at = ctok_hash_place(ctok_mix(key), v->short_bits);
+        CTOK_PREFETCH(&v->short_tag[at]);
+        CTOK_PREFETCH(&v->short_key[at]);
+        CTOK_PREFETCH(&v->short_id[at]);
+    } else if (n <= v->longest) {
+        const size_t at = ctok_hash_place(ctok_long_hash(p, n), v->long_bits);
+        CTOK_PREFETCH(&v->long_tag[at]);
+        CTOK_PREFETCH(&v->long_k[at]);
+    }
 }
 
 /* ---- how a token comes about ---- */

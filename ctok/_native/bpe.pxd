@@ -21,5 +21,35 @@ cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil     # gives back al
 # The ids of p[0..n) by merging bytes, appended to out; *bad is the place of a byte that has no token (CTOK_ERR_BYTE).
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil
 
+cdef enum:
+    LANE = 64                   # bytes of the longest pretoken that is merged in a lane
+    LANES = 12
+    LANE_ROOM = 16              # bytes that look-ups may read beyond a text
+
+# One pretoken being merged beside others.
+cdef struct Lane:
+    uint8_t text[LANE + LANE_ROOM]
+    int32_t ranks[LANE]         # of the symbol here and the next one
+    ctok_id ids[LANE]
+    uint8_t next[LANE + 1]
+    uint8_t prev[LANE + 1]
+    uint32_t n
+    int left                    # symbols whose ranks are being fetched, or -1
+    int right
+    size_t task
+
+# A pretoken to merge, and where its ids are in the end.
+cdef struct MergeTask:
+    const uint8_t *p
+    uint32_t n
+    uint32_t number             # the caller's
+    size_t begin
+    size_t count
+
+# Merge each of n pretokens of at most LANE bytes and append their ids, in any order. After CTOK_ERR_BYTE, tasks[*which] is the first
+# one with a byte that has no token, at *bad.
+cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
+                                size_t *bad) noexcept nogil
+
 # Do the tokens left and right stand side by side in the encoding of their joined bytes? left CTOK_NO_ID: is right its own encoding?
 cdef bint bpe_neighbours(const ctok_vocab *v, ctok_id left, ctok_id right, MergeScratch *s, ctok_status *status) noexcept nogil

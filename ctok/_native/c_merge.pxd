@@ -16,6 +16,7 @@ cdef extern from "ctok_mintree.h" nogil:
     ctypedef struct ctok_mintree:
         int32_t *level[8]
         int top
+    int32_t ctok_min16(const int32_t *a, unsigned int *at)
     size_t ctok_mintree_room(size_t n)
     void ctok_mintree_shape(ctok_mintree *t, int32_t *room, size_t n)
     void ctok_mintree_build(ctok_mintree *t, size_t n)

@@ -49,6 +49,7 @@ cdef extern from "ctok_vocab.h" nogil:
     unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
     void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
     uint64_t ctok_mix(uint64_t key)
+    void ctok_vocab_prefetch(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctypedef struct ctok_range:
         uint32_t lo

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from ctok._native.bpe cimport MergeScratch
-from ctok._native.c_engine cimport ctok_cache
+from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
+from ctok._native.c_engine cimport ctok_cache, ctok_outcome
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
@@ -21,7 +21,13 @@ cdef struct Context:
     size_t bad                  # where the trouble is, after an error status
     uint8_t *text               # UTF-8 made from a str, a part at a time
     size_t text_cap
-    uint32_t stops[BLOCK]
+    uint32_t stops[BLOCK]       # a block of pretokens: where they stop,
+    uint64_t keys[BLOCK][2]     # their keys,
+    ctok_outcome found[BLOCK]   # what they give,
+    uint32_t misses[BLOCK]      # which ones the cache does not hold
+    MergeTask tasks[BLOCK]      # and which of them are to be merged;
+    ctok_ids side               # ids of those that give more than 3
+    Lane lanes[LANES]
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     Context *next               # in the free list
 

@@ -8,16 +8,16 @@ owns while it runs.
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free, merge_scratch_trim
+from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_neighbours, merge_scratch_free, merge_scratch_trim
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
-    ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_key, ctok_cache_line, ctok_cache_long, ctok_cache_long_put,
-    ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_long_entry, ctok_short_entry)
+    ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_key, ctok_cache_line, ctok_cache_long,
+    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_long_entry, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_resize, ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_find)
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
+    ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_find, ctok_vocab_prefetch)
 from ctok._native.c_scan cimport ctok_block
 from ctok._native.c_split cimport ctok_split_block
 
@@ -41,6 +41,7 @@ cdef void context_free(Context *c) noexcept nogil:
     ctok_cache_free(&c.cache)
     merge_scratch_free(&c.merge)
     ctok_ids_free(&c.ids)
+    ctok_ids_free(&c.side)
     ctok_mem_free(c.text)
     ctok_mem_free(c.pairs)
     ctok_mem_free(c)
@@ -50,6 +51,8 @@ cdef void context_trim(Context *c) noexcept nogil:
     """Give back what an unusually large text made grow."""
     if c.ids.cap > KEEP:
         ctok_ids_free(&c.ids)
+    if c.side.cap > KEEP:
+        ctok_ids_free(&c.side)
     if c.text_cap > KEEP:
         ctok_mem_free(c.text)
         c.text = NULL
@@ -114,34 +117,115 @@ cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t 
     return CTOK_OK
 
 
+cdef inline size_t begin_of(const Context *c, size_t start, size_t i) noexcept nogil:
+    return c.stops[i - 1] if i else start
+
+
+cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t n) noexcept nogil:
+    """Pretoken i of the block gives these ids."""
+    c.found[i].n = <uint32_t>n
+    if n <= CTOK_CACHE_SHORT_IDS:
+        memcpy(c.found[i].ids, ids, n * sizeof(ctok_id))
+        return CTOK_OK
+    if ctok_ids_reserve(&c.side, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    memcpy(c.side.at + c.side.n, ids, n * sizeof(ctok_id))
+    c.found[i].ids[0] = <ctok_id>c.side.n
+    c.side.n += n
+    return CTOK_OK
+
+
+cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids) noexcept nogil:
+    cdef uint64_t key[4]
+    cdef ctok_long_entry *entry
+    if n <= CTOK_CACHE_SHORT:
+        if n_ids <= CTOK_CACHE_SHORT_IDS:
+            ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, n_ids)
+    elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS:
+        ctok_cache_long(&c.cache, p, n, key, &entry)
+        ctok_cache_long_put(entry, key, ids, n_ids)
+
+
+cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const uint8_t *p, size_t n, size_t *n_tasks) noexcept nogil:
+    """Settle a pretoken that the table of long ones or the vocabulary holds; make a task of any other."""
+    cdef uint64_t key[4]
+    cdef ctok_long_entry *entry
+    cdef ctok_id whole
+    if CTOK_CACHE_SHORT < n <= CTOK_CACHE_LONG and ctok_cache_long(&c.cache, p, n, key, &entry):
+        return settle_outcome(c, i, entry.ids, entry.n)
+    whole = ctok_vocab_find(v, p, n)
+    if whole != CTOK_NO_ID:
+        remember(c, i, p, n, &whole, 1)
+        return settle_outcome(c, i, &whole, 1)
+    c.tasks[n_tasks[0]].p = p
+    c.tasks[n_tasks[0]].n = <uint32_t>n
+    c.tasks[n_tasks[0]].number = <uint32_t>i
+    n_tasks[0] += 1
+    return CTOK_OK
+
+
+cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t end,
+                                size_t n_misses) noexcept nogil:
+    """Settle the pretokens that the cache does not hold: look all of them up, merge those that are no token, remember the answers."""
+    cdef size_t i, k, begin, n_tasks = 0, n_small = 0, which = 0
+    cdef MergeTask task
+    cdef ctok_status status = CTOK_OK
+    c.side.n = 0
+    for k in range(n_misses):
+        begin = begin_of(c, start, c.misses[k])
+        if begin + 8 <= end:
+            ctok_vocab_prefetch(v, buf + begin, c.stops[c.misses[k]] - begin)
+    for k in range(n_misses):
+        i = c.misses[k]
+        begin = begin_of(c, start, i)
+        status = look_up_miss(c, v, i, buf + begin, c.stops[i] - begin, &n_tasks)
+        if status != CTOK_OK:
+            return status
+    # Small ones first, in lanes; the others one by one. The ids of all stand in c.side.
+    for k in range(n_tasks):
+        if c.tasks[k].n <= LANE:
+            task = c.tasks[n_small]
+            c.tasks[n_small] = c.tasks[k]
+            c.tasks[k] = task
+            n_small += 1
+    status = bpe_merge_many(v, c.tasks, n_small, c.lanes, &c.side, &which, &c.bad)
+    for k in range(n_small, n_tasks):
+        if status != CTOK_OK:
+            break
+        c.tasks[k].begin = c.side.n
+        status = bpe_merge(v, c.tasks[k].p, c.tasks[k].n, &c.merge, &c.side, &c.bad)
+        c.tasks[k].count = c.side.n - c.tasks[k].begin
+        which = k
+    if status != CTOK_OK:
+        c.bad += <size_t>(c.tasks[which].p - buf)
+        return status
+    for k in range(n_tasks):
+        task = c.tasks[k]
+        remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count)
+        c.found[task.number].n = <uint32_t>task.count
+        if task.count <= CTOK_CACHE_SHORT_IDS:
+            memcpy(c.found[task.number].ids, c.side.at + task.begin, task.count * sizeof(ctok_id))
+        else:
+            c.found[task.number].ids[0] = <ctok_id>task.begin
+    return CTOK_OK
+
+
 cdef ctok_status encode_block(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n, size_t end) noexcept nogil:
     """Append the ids of the n pretokens of c.stops, the first of which begins at start; buf is readable up to end."""
-    cdef uint64_t key[2]
-    cdef ctok_short_entry *line
-    cdef const ctok_short_entry *hit
-    cdef size_t i, size
+    cdef size_t i, n_misses = ctok_cache_probe(&c.cache, buf, start, c.stops, n, end, c.keys, c.found, c.misses)
     cdef ctok_status status
-    # At most one id a byte; a copy from the cache may write 3 more.
-    if ctok_ids_reserve(&c.ids, c.stops[n - 1] - start + CTOK_CACHE_LONG_IDS + 1) != CTOK_OK:
-        return CTOK_ERR_MEMORY
-    for i in range(n):
-        size = c.stops[i] - start
-        if size <= CTOK_CACHE_SHORT:
-            ctok_cache_key(buf + start, size, start + 16 <= end, key)
-            line = ctok_cache_line(&c.cache, key)
-            hit = ctok_cache_find(line, key)
-            if hit != NULL:
-                memcpy(c.ids.at + c.ids.n, hit.ids, sizeof(hit.ids))
-                c.ids.n += hit.n
-                start += size
-                continue
-            status = resolve_short(c, v, buf + start, size, line, key)
-        else:
-            status = resolve_long(c, v, buf + start, size)
+    if n_misses:
+        status = resolve_misses(c, v, buf, start, end, n_misses)
         if status != CTOK_OK:
-            c.bad += start
             return status
-        start += size
+    if c.counting:
+        for i in range(n):
+            c.counted += c.found[i].n
+        return CTOK_OK
+    # At most one id a byte; the last copy may write 3 more.
+    if ctok_ids_reserve(&c.ids, c.stops[n - 1] - start + CTOK_CACHE_SHORT_IDS) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    c.ids.n += ctok_cache_emit(c.found, n, c.side.at, c.ids.at + c.ids.n)
     return CTOK_OK
 
 
