@@ -58,10 +58,9 @@ cdef class TextState:
     @property
     def pending(self):
         """UTF-8 bytes of the text whose ids have not left yet. Empty bytes when nothing is held."""
-        held = b"".join([part.encode("utf-8", "surrogatepass") for part in self.parts]) if self.parts else b""
-        if self.held.high:
-            held += chr(self.held.high).encode("utf-8", "surrogatepass")
-        return held + (<const char *>self.stream.buf)[:self.stream.n] + (<const char *>self.held.partial)[:self.held.n_partial]
+        text = "".join(self.parts).encode() if self.parts else (<const char *>self.stream.buf)[:self.stream.n]
+        half = chr(self.held.high).encode("utf-8", "surrogatepass") if self.held.high else b""
+        return text + half + (<const char *>self.held.partial)[:self.held.n_partial]
 
     # ---- text in ----
 
@@ -316,7 +315,7 @@ cdef class TextState:
             accept = <size_t>(s.scan.accept - s.cut)
             fits = accept == n or (p[accept] & 0xC0) != 0x80
         elif fits and s.is_open:                        # what has left belongs to the pretoken: it cannot stop before
-            fits = s.cut == 0 or not ctok_scan_may_stop_at_accept(self.tokenizer.splitter.s.dfa, &s.scan)
+            fits = s.scan.accept == s.cut or not ctok_scan_may_stop_at_accept(self.tokenizer.splitter.s.dfa, &s.scan)
         while fits and s.cut and lead < 3 and lead < n and (p[lead] & 0xC0) == 0x80:
             lead += 1
         if fits:

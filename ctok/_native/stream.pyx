@@ -89,8 +89,8 @@ cdef ctok_status stream_copy(Stream *to, const Stream *source) noexcept nogil:
 cdef ctok_status close_pretoken(Context *c, const Engine *e, Stream *s, uint64_t length) noexcept nogil:
     """The open pretoken is `length` bytes long: append the rest of its ids. Length 0: nothing matches here, one character is skipped."""
     cdef ctok_status status = CTOK_OK
-    cdef size_t rest = <size_t>(length - s.cut)
-    if length == 0:
+    cdef size_t rest = <size_t>(length - s.cut) if length > s.cut else 0
+    if length == 0 and s.cut == 0:
         rest = 1
         while s.base + rest < s.n and (s.buf[s.base + rest] & 0xC0) == 0x80:
             rest += 1
