@@ -227,8 +227,8 @@ def test_long_token_that_merging_does_not_give_waits_for_its_end():
 def test_tokens_longer_than_the_tree_leave_in_time():
     ranks = {b"a": 0, b"b": 20} | {b"a" * 2**i: i for i in range(1, 13)}
     tok = ctok_of(ranks, "[ab]+")
-    for text in ("a" * 9000, "b" + "a" * 6000 + "b" + "a" * 3000):
-        for size in (1000, 4000):
+    for text, sizes in (("a" * 9000, [4000]), ("b" + "a" * 5000 + "b" + "a" * 1000, [1000])):
+        for size in sizes:
             assert fed(tok.encoder(), [text[i : i + size] for i in range(0, len(text), size)])[0] == tok.encode(text)
 
 

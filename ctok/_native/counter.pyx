@@ -91,7 +91,9 @@ cdef class IncrementalCounter(TextState):
             self.text += (<const char *>self.stream.buf)[start:self.stream.n]
 
     cdef object mark_if_due(self):
-        if self.text is not None and self.marks and len(self.text) - self.marks[-1][0] >= STRIDE:
+        if self.parts is not None:                          # nothing is encoded before the end: the start will do
+            return
+        if self.text is not None and len(self.text) - self.marks[-1][0] >= STRIDE:
             try:
                 self.mark()
             except MemoryError:                             # one place less to go back to

@@ -94,12 +94,10 @@ cdef class Ids:
         cdef Py_ssize_t i
         if isinstance(index, slice):
             return self.tolist()[index]
-        i = index
-        if i < 0:
-            i += self.n
-        if not 0 <= i < self.n:
+        if not -self.n <= index < self.n:
             raise IndexError(f"index {index} is out of range for {self.n} ids")
-        return self.at[i]
+        i = index
+        return self.at[i if i >= 0 else i + self.n]
 
     def __iter__(self):
         return iter(self.tolist())

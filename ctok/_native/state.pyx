@@ -28,6 +28,7 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object o)
     Py_ssize_t PyUnicode_GET_LENGTH(object o)
     Py_UCS4 PyUnicode_READ_CHAR(object o, Py_ssize_t i)
+    str PyUnicode_FromObject(object o)          # itself, or the plain str of a subclass
 
 cdef enum:
     SLICE = 1 << 16             # bytes of UTF-8 taken from a chunk at a time
@@ -73,7 +74,7 @@ cdef class TextState:
             raise MemoryError("no memory for the codec's state")
         try:
             if isinstance(chunk, str):
-                self.push_str(c, chunk, final)
+                self.push_str(c, PyUnicode_FromObject(chunk), final)
             elif isinstance(chunk, (bytes, bytearray, memoryview)):
                 self.push_bytes(c, bytes(chunk), final)
             else:
@@ -149,13 +150,14 @@ cdef class TextState:
             return
         while True:
             before = s.n
-            status = stream_reserve(s, min((n - at) * max(kind, 1) + 4, <size_t>SLICE))
-            if status == CTOK_OK and kind:
+            if stream_reserve(s, min((n - at) * max(kind, 1) + 4, <size_t>SLICE)) != CTOK_OK:
+                raise MemoryError("no memory for the codec's text")
+            if kind:
                 status = ctok_utf8_from(kind, data, n, &at, s.buf + s.n, s.cap - s.n, &written, how)
                 if status != CTOK_OK:
                     raise_status(status, self.held.chars + ctok_utf8_count(s.buf + s.n, written), "char",
                                  f"lone surrogate U+{ord(chunk[at]):04X}")
-            elif status == CTOK_OK:
+            else:
                 written = n - at if n - at <= SLICE else SLICE
                 while at + written < n and ((<const uint8_t *>data)[at + written] & 0xC0) == 0x80:
                     written -= 1
@@ -166,18 +168,17 @@ cdef class TextState:
             is_last = at == n
             self.held.n_bytes += written
             self.held.chars += ctok_utf8_count(s.buf + before, written) if s.n > before else 0
+            self.taken(before)
             if self.parts is not None:
                 self.parts.append((<const char *>s.buf)[:s.n].decode())
                 s.n = 0
                 if is_last and final:
                     self.end_parts(c)
-            elif status == CTOK_OK:
-                self.taken(before)
-                if written < ALONE:
+            elif written < ALONE:
+                status = stream_process(c, &e, s, final and is_last)
+            else:
+                with nogil:
                     status = stream_process(c, &e, s, final and is_last)
-                else:
-                    with nogil:
-                        status = stream_process(c, &e, s, final and is_last)
             if status != CTOK_OK:
                 self.fail(status, c, chunk)
             if is_last:
