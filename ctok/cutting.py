@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COARSE = 4096  # characters between two remembered counters
 FINE = 32
+AHEAD = 32  # characters that bisection also looks at behind what it found
 
 
 def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
@@ -92,16 +93,23 @@ def byte_end(raw: bytes, text: str, end: int) -> int:
 
 
 def _prefix_end_by_bisection(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
+    def fits(end: int) -> bool:
+        return not _is_inside_pair(text, end) and tokenizer.count(text[start:end], **options) <= max_tokens
+
     low, high = start, len(text)
-    if tokenizer.count(text[start:], **options) <= max_tokens:
+    if fits(high):
         return high
     while high - low > 1:
         middle = (low + high) // 2
-        if tokenizer.count(text[start:middle], **options) <= max_tokens:
+        middle += _is_inside_pair(text, middle)
+        if middle == high:
+            break
+        if fits(middle):
             low = middle
         else:
             high = middle
-    return low
+    # What ends inside a special token can have more ids than what ends behind it.
+    return next((end for end in range(min(low + AHEAD, len(text)), low, -1) if fits(end)), low)
 
 
 def pieces(tokenizer: Tokenizer, text: str, max_tokens: int, overlap: int, options: Options) -> Iterator[tuple[int, int]]:

@@ -221,7 +221,7 @@ class Tokenizer(Pipeline):
         Notes
         -----
         Reads no further than the first place at which more than `max_tokens` ids are certain. With a split pattern that only the
-        `regex` package can run all is read, and the prefix is found by bisection: it fits, but a longer one may, too.
+        `regex` package can run all is read, and the prefix is found by bisection: it fits, and none of up to 32 characters more does.
         """
         if max_tokens < 0:
             raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")

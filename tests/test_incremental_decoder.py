@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ctok
 from ctok._native import decode as module
 from ctok._native.decode import Delta, IncrementalDecoder, step_many
 from ctok._native.detokenize import decode_str
@@ -419,6 +420,13 @@ def test_decoder_bad_options_are_refused():
     assert (caught.value.id, caught.value.index) == (412, 1)
     with pytest.raises(TypeError):
         IncrementalDecoder(None)
+
+
+def test_decoder_is_made_for_a_tokenizer_or_its_vocabulary():
+    tok = ctok.load("o200k_base")
+    assert [IncrementalDecoder(owner).decode([24912, 2375], True) for owner in (tok, tok.vocab)] == ["hello world"] * 2
+    with pytest.raises(TypeError, match="not for dict"):
+        IncrementalDecoder({})
 
 
 def test_decoder_cannot_be_pickled_but_says_how():

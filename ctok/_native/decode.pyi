@@ -3,6 +3,7 @@ from typing import Any, Literal, SupportsIndex
 
 from typing_extensions import Buffer, Self
 
+from .pipeline import Pipeline
 from .vocab import Vocab
 
 _Ids = SupportsIndex | Iterable[SupportsIndex] | Buffer
@@ -24,7 +25,7 @@ class Delta:
 class IncrementalDecoder:
     def __new__(
         cls,
-        vocab: Vocab,
+        tokenizer: Pipeline | Vocab,
         *,
         stop: str | Collection[str] | None = (),
         include_stop: bool = False,

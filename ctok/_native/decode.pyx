@@ -91,8 +91,8 @@ cdef class IncrementalDecoder:
 
     Parameters
     ----------
-    vocab
-        The vocabulary.
+    tokenizer
+        The `Tokenizer`; its `vocab` alone will do, too.
     stop
         A str or a collection of str. The stream ends at the one that is complete first; of several that are complete with the same
         character, at the longest. They are matched in the decoded text, across tokens; special tokens count as their literal text.
@@ -120,10 +120,13 @@ cdef class IncrementalDecoder:
     task at a time.
     """
 
-    def __cinit__(self, Vocab vocab not None, *, stop=(), include_stop=False, prefix_ids=(), skip_special_tokens=False, errors="replace",
+    def __cinit__(self, tokenizer, *, stop=(), include_stop=False, prefix_ids=(), skip_special_tokens=False, errors="replace",
                   utf8_policy=None):
         cdef DecodeHow how
+        cdef object vocab = tokenizer if isinstance(tokenizer, Vocab) else getattr(tokenizer, "vocab", None)
         memset(&self.d, 0, sizeof(self.d))
+        if not isinstance(vocab, Vocab):
+            raise TypeError(f"a decoder is made for a Tokenizer, not for {type(tokenizer).__name__}")
         parse_how(&how, bool(skip_special_tokens), errors, utf8_policy)
         self.vocab = vocab
         self.texts = texts_of(vocab)
