@@ -124,28 +124,51 @@ static void mark_first(ctok_vocab *v, uint32_t k, const uint8_t *p, uint32_t n, 
     while (*lead2 < pair) v->first2[++*lead2] = k;
 }
 
+/* Begin to fetch what entering the tokens k..k + n - 1 will touch: their ids and hashes lie anywhere. */
+static void fetch_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, uint64_t *keys) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t *p = v->bytes + v->begin[k + i];
+        keys[i] = key_of(p, v->begin[k + i + 1] - v->begin[k + i]);
+        CTOK_PREFETCH(&v->by_id[ids[k + i]]);
+        if (keys[i] != 0) {
+            const size_t at = ctok_hash_place(ctok_mix(keys[i]), v->short_bits);
+            CTOK_PREFETCH(&v->short_tag[at]);
+            CTOK_PREFETCH(&v->short_key[at]);
+            CTOK_PREFETCH(&v->short_id[at]);
+        }
+    }
+}
+
+static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t key, int *lead, int *lead2) {
+    const uint8_t *p = v->bytes + v->begin[k];
+    const uint32_t n = v->begin[k + 1] - v->begin[k];
+    ctok_token *t = &v->by_id[id];
+    t->begin = v->begin[k];
+    t->len = n & 0xFFFFFFu;
+    t->flags = flags_of(p, n) & 0xFFu;
+    if (n == 0) return; /* an id that decodes to nothing; no text is it */
+    mark_first(v, k, p, n, lead, lead2);
+    if (n == 1) v->byte_id[p[0]] = id;
+    if (n == 2) v->pair_id[p[0] | p[1] << 8] = id;
+    if (key != 0) insert_short(v, key, id);
+    else insert_long(v, p, n, k);
+}
+
 static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
+    enum { AHEAD = 32 };
+    uint64_t keys[AHEAD];
     int lead = -1, lead2 = -1;
-    const uint8_t *q = v->bytes;
-    uint32_t m = 0;
-    for (uint32_t k = 0; k < v->n_tokens; k++) {
-        const uint8_t *p = v->bytes + v->begin[k];
-        const uint32_t n = v->begin[k + 1] - v->begin[k];
-        const uint64_t key = key_of(p, n);
-        ctok_token *t = &v->by_id[ids[k]];
-        *bad = k;
-        if ((k > 0 && !ascends(q, m, p, n)) || t->flags != 0) return CTOK_ERR_FORMAT;
-        t->begin = v->begin[k];
-        t->len = n & 0xFFFFFFu;
-        t->flags = flags_of(p, n) & 0xFFu;
-        if (n == 0) continue; /* an id that decodes to nothing; no text is it */
-        mark_first(v, k, p, n, &lead, &lead2);
-        if (n == 1) v->byte_id[p[0]] = ids[k];
-        if (n == 2) v->pair_id[p[0] | p[1] << 8] = ids[k];
-        if (key != 0) insert_short(v, key, ids[k]);
-        else insert_long(v, p, n, k);
-        q = p;
-        m = n;
+    for (uint32_t from = 0; from < v->n_tokens; from += AHEAD) {
+        const uint32_t n = v->n_tokens - from < AHEAD ? v->n_tokens - from : AHEAD;
+        fetch_ahead(v, ids, from, n, keys);
+        for (uint32_t k = from; k < from + n; k++) {
+            const uint32_t before = k ? v->begin[k] - v->begin[k - 1] : 0;
+            *bad = k;
+            if (k > 0 && !ascends(v->bytes + v->begin[k] - before, before, v->bytes + v->begin[k], v->begin[k + 1] - v->begin[k]))
+                return CTOK_ERR_FORMAT;
+            if (v->by_id[ids[k]].flags != 0) return CTOK_ERR_FORMAT;
+            enter(v, k, ids[k], keys[k - from], &lead, &lead2);
+        }
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
     while (lead2 < 65536) v->first2[++lead2] = v->n_tokens;
