@@ -145,13 +145,16 @@ static inline size_t ctok_cache_emit(const ctok_outcome *found, size_t n, const 
     return (size_t)(at - out);
 }
 
-/* ctok_cache_put - remember the ids of a key (n <= 3); the older entry of the line goes. */
+/* ctok_cache_put - remember the ids of a key (n <= 3) in its line. An older entry goes: the second one, whose place the first one takes;
+ * but what gave several ids cost a merge, so a single id does not push such an entry out of the first place. */
 static inline void ctok_cache_put(ctok_short_entry *line, const uint64_t key[2], const ctok_id *ids, size_t n) {
-    line[1] = line[0];
-    line[0].key[0] = key[0];
-    line[0].key[1] = key[1];
-    memcpy(line[0].ids, ids, n * sizeof *ids);
-    line[0].n = (uint32_t)n;
+    ctok_short_entry *entry = line;
+    if (n == 1 && line[0].n > 1) entry = line + 1;
+    else line[1] = line[0];
+    entry->key[0] = key[0];
+    entry->key[1] = key[1];
+    memcpy(entry->ids, ids, n * sizeof *ids);
+    entry->n = (uint32_t)n;
 }
 
 /* ctok_cache_long - the entry for p[0..n), 16 <= n <= 31, with its key computed; it holds the text iff the function returns 1. */

@@ -12,6 +12,9 @@ from libc.string cimport memcpy
 
 from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_free, ctok_mem_zeroed
 
+cdef extern from "ctok_base.h" nogil:
+    void CTOK_PREFETCH(const void *p)
+
 cdef extern from "Python.h":
     PyObject *PyList_New_raw "PyList_New" (Py_ssize_t n) except NULL
     void PyList_SET_ITEM_raw "PyList_SET_ITEM" (PyObject *o, Py_ssize_t i, PyObject *item) noexcept
@@ -49,6 +52,11 @@ cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
     cdef Py_ssize_t i
     cdef list result
     for i in range(n):
+        # The table and the objects lie anywhere in memory: what comes up is fetched ahead.
+        if i + 16 < n and ids[i + 16] < int_table_n:
+            CTOK_PREFETCH(int_table + ids[i + 16])
+            if ids[i + 8] < int_table_n:
+                CTOK_PREFETCH(int_table[ids[i + 8]])
         number = int_table[ids[i]] if ids[i] < int_table_n else NULL
         if number == NULL:
             number = PyLong_FromLong_raw(ids[i])
