@@ -479,7 +479,7 @@ def test_step_many_advances_each_and_reports_faults_in_place():
     results = step_many(decs, ids)
     assert results[:2] == ["hello", ""] and results[4] == ""
     assert isinstance(results[2], DecodeError) and isinstance(results[3], UnknownIdError)
-    assert (results[3].id, results[3].index) == (412, 3)
+    assert (results[3].id, results[3].index) == (412, 3) and "at index 3" in str(results[3])
     assert decs[1].finish == "stop"
     assert step_many(decs, toy_ids("a", "a", "a", "a", "a")) == ["a", "", "a", "a", "�a"]
     assert all(isinstance(result, (str, CtokError)) for result in results)

@@ -490,8 +490,7 @@ cdef object _step(IncrementalDecoder decoder, object number, Py_ssize_t i):
     try:
         return _feed(decoder, number, False, False)
     except UnknownIdError as error:
-        error.index = i
-        return error
+        return UnknownIdError(f"id {error.id} at index {i} is not in the vocabulary", id=error.id, index=i)
     except DecodeError as error:
         return error
 
