@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_free, ctok_mem_zeroed
+from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed
 
 cdef extern from "ctok_base.h" nogil:
     void CTOK_PREFETCH(const void *p)
@@ -151,3 +151,8 @@ cdef class Ids:
 def _from_bytes(const uint8_t[::1] raw):
     cdef Py_ssize_t n = raw.shape[0] // <Py_ssize_t>sizeof(ctok_id)
     return ids_to_object(<const ctok_id *>&raw[0] if n else NULL, n)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)
