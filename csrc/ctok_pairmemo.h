@@ -10,11 +10,11 @@
 #include "ctok_base.h"
 #include "ctok_mem.h"
 
-#define CTOK_PAIRMEMO_BITS 15
+#define CTOK_PAIRMEMO_BITS 14
 #define CTOK_PAIRMEMO_IDS ((1u << 21) - 1) /* ids must be below */
 #define CTOK_PAIRMEMO_NONE ((1u << 22) - 1)
 
-/* ctok_pairmemo_new - an empty memo (256 KiB), or NULL. Give back with ctok_mem_free. A word of 0 says that 0 and 0 join to 0, which no
+/* ctok_pairmemo_new - an empty memo (128 KiB), or NULL. Give back with ctok_mem_free. A word of 0 says that 0 and 0 join to 0, which no
  * vocabulary says. */
 static inline uint64_t *ctok_pairmemo_new(void) {
     return (uint64_t *)ctok_mem_zeroed((size_t)1 << CTOK_PAIRMEMO_BITS, sizeof(uint64_t));

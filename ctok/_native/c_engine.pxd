@@ -1,6 +1,6 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
+from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status, ctok_vocab
 
 cdef extern from "ctok_cache.h" nogil:
     const uint32_t CTOK_CACHE_SHORT
@@ -39,3 +39,9 @@ cdef extern from "ctok_literals.h" nogil:
         CTOK_LITERAL_HOLD
     ctok_literal_result ctok_literals_find(const ctok_vocab *literals, int only, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
                                            size_t *start, size_t *length, ctok_id *id)
+
+cdef extern from "ctok_rangememo.h" nogil:
+    ctypedef struct ctok_step:
+        pass
+    ctok_step *ctok_rangememo_new()
+    ctok_range ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, ctok_range r, uint8_t b)

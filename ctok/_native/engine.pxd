@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
-from ctok._native.c_engine cimport ctok_cache, ctok_outcome
+from ctok._native.c_engine cimport ctok_cache, ctok_outcome, ctok_step
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
@@ -28,6 +28,7 @@ cdef struct Context:
     MergeTask tasks[BLOCK]      # and which of them are to be merged;
     ctok_ids side               # ids of those that give more than 3
     Lane lanes[LANES]
+    ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     Context *next               # in the free list
 

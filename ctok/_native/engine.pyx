@@ -44,6 +44,7 @@ cdef void context_free(Context *c) noexcept nogil:
     ctok_ids_free(&c.side)
     ctok_mem_free(c.text)
     ctok_mem_free(c.pairs)
+    ctok_mem_free(c.steps)
     ctok_mem_free(c)
 
 

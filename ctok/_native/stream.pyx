@@ -16,11 +16,11 @@ from libc.string cimport memcpy, memmove, memset
 
 from ctok._native.bpe cimport bpe_merge
 from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
-from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find
+from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_resize, ctok_range, ctok_range_goes_on, ctok_range_root, ctok_range_step, ctok_range_token, ctok_status, ctok_vocab,
+    ctok_mem_resize, ctok_range, ctok_range_goes_on, ctok_range_root, ctok_range_token, ctok_status, ctok_vocab,
     ctok_vocab_find)
 from ctok._native.engine cimport Context, Engine, encode_pretoken, encode_run, known_neighbours, settle
 
@@ -186,14 +186,14 @@ cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint fin
 
 # ---- inside the open pretoken ----
 
-cdef bint may_be_one_token(const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+cdef bint may_be_one_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
     """Is p[0..n) a proper prefix of some token?"""
     cdef ctok_range r = ctok_range_root(v)
     cdef size_t i
     if n >= v.longest:
         return False
     for i in range(n):
-        r = ctok_range_step(v, r, p[i])
+        r = ctok_rangememo_step(v, c.steps, r, p[i])
         if r.lo == r.hi:
             return False
     return ctok_range_goes_on(v, r)
@@ -237,7 +237,7 @@ cdef ctok_status grow_tree(Context *c, const ctok_vocab *v, Stream *s, uint8_t b
     s.last_id[at] = CTOK_NO_ID
     for i in range(s.n_walks + 1):
         w = s.walks[i]
-        w.range = ctok_range_step(v, w.range, b)
+        w.range = ctok_rangememo_step(v, c.steps, w.range, b)
         found = ctok_range_token(v, w.range)
         if found != CTOK_NO_ID and s.last_len[at] == 0 and (w.start == 0 or s.last_len[w.start - 1] != 0):
             left = s.last_id[w.start - 1] if w.start else CTOK_NO_ID
@@ -375,7 +375,11 @@ cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t tree, size_
 cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexcept nogil:
     cdef size_t released = 0, tree = e.vocab.longest
     cdef ctok_status status = CTOK_OK
-    if s.scanned == 0 or (s.known == 0 and may_be_one_token(e.vocab, s.buf, s.scanned)):
+    if c.steps == NULL:
+        c.steps = ctok_rangememo_new()
+        if c.steps == NULL:
+            return CTOK_ERR_MEMORY
+    if s.scanned == 0 or (s.known == 0 and may_be_one_token(c, e.vocab, s.buf, s.scanned)):
         return CTOK_OK
     if tree < TREE:
         tree = TREE
