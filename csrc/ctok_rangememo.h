@@ -9,14 +9,14 @@
 #include "ctok_mem.h"
 #include "ctok_vocab.h"
 
-#define CTOK_RANGEMEMO_BITS 13
+#define CTOK_RANGEMEMO_BITS 14
 
 typedef struct ctok_step {
     uint32_t lo, tag;   /* first token of the range; depth << 8 | byte, never 0 because depth 0 and 1 are not kept here */
     uint32_t to_lo, to_hi;
 } ctok_step;
 
-/* ctok_rangememo_new - an empty memo (128 KiB), or NULL. Give back with ctok_mem_free. */
+/* ctok_rangememo_new - an empty memo (256 KiB), or NULL. Give back with ctok_mem_free. */
 static inline ctok_step *ctok_rangememo_new(void) {
     return (ctok_step *)ctok_mem_zeroed((size_t)1 << CTOK_RANGEMEMO_BITS, sizeof(ctok_step));
 }
