@@ -258,6 +258,15 @@ def test_repository_names_no_machine_and_no_registry():
     assert not wrong, "\n".join(wrong)
 
 
+def test_architecture_page_names_every_kernel_and_every_unit_and_no_other():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    kernels, units = (re.search(f"### The {head}(.*?)\n##", page, re.DOTALL).group(1) for head in ("rooms of `_native`", "units of `csrc`"))
+    named = {name for row in re.findall(r"^\| (`.*?) \|", kernels, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert named == {path.stem for path in (PACKAGE / "_native").glob("*.pyx")}
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|.*", units, re.MULTILINE))))
+    assert named == {path.stem.removeprefix("ctok_") for path in CSRC.glob("*.h")}
+
+
 class BudgetWarning(UserWarning):
     """A file has outgrown what one reader can hold."""
 
