@@ -133,7 +133,8 @@ def numbers(one):
 @pytest.mark.parametrize("pattern", [O200K, r"\w+(?<=x)|\w+|\W+"], ids=["o200k", "regex"])
 def test_counter_that_finds_no_memory_is_as_before_the_call(pattern):
     acts = [lambda one: one.feed("hello <s"), lambda one: one.feed("ab" * 900), lambda one: one.feed(b"\xc3"),
-            lambda one: one.feed(b"\xa9"), lambda one: one.truncate(1500), lambda one: one.feed("\u00e9 " * 1500, final=True), lambda one: one.truncate(3),
+            lambda one: one.feed(b"\xa9"), lambda one: one.truncate(1500),
+            lambda one: one.feed("\u00e9 " * 1500, final=True), lambda one: one.truncate(3),
             lambda one: one.feed("x", final=True), lambda one: one.feed("new <s>"), lambda one: one.reset(),
             lambda one: one.feed("a" * 3000), lambda one: one.setstate(one.copy().getstate()), lambda one: one.feed("b")]  # fmt: skip
     want = None
