@@ -1,5 +1,5 @@
 # cython: freethreading_compatible=False
-"""Incremental codecs on the side of encoding: `IncrementalEncoder` and `IncrementalCounter`.
+"""Codecs on the side of encoding: `IncrementalEncoder`, and what `IncrementalCounter` (counter.pyx) shares with it.
 
 Both are a `TextState`: the open end of a text (stream.pxd) and what is held before it becomes UTF-8, an unfinished character of bytes or a
 high surrogate of a str. A call works on the state and, if it raises, puts back the copy it made first; the state is small, so that is
