@@ -19,12 +19,13 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport (
-    CTOK_MINTREE_NONE, CTOK_PAIRMEMO_IDS, ctok_ids, ctok_min16, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
-    ctok_mintree_set, ctok_mintree_shape, ctok_pairmemo_get, ctok_pairmemo_new, ctok_pairmemo_put, ctok_pairmemo_slot)
+    CTOK_MINTREE_NONE, CTOK_PAIRMEMO_IDS, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_min16, ctok_mintree, ctok_mintree_build,
+    ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape, ctok_pairmemo_get, ctok_pairmemo_new,
+    ctok_pairmemo_put, ctok_pairmemo_slot)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_mem_alloc,
-    ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab,
-    ctok_vocab_find, ctok_vocab_find_roomy, ctok_vocab_prefetch, ctok_vocab_set_split, ctok_vocab_split)
+    ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_find_roomy,
+    ctok_vocab_prefetch, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
@@ -74,7 +75,8 @@ cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil:
     return CTOK_OK
 
 
-cdef inline int32_t pair_rank(const ctok_vocab *v, const MergeScratch *s, size_t left, size_t right, const uint8_t *p, size_t n) noexcept nogil:
+cdef inline int32_t pair_rank(const ctok_vocab *v, const MergeScratch *s, size_t left, size_t right, const uint8_t *p,
+                              size_t n) noexcept nogil:
     """Rank of the token that the symbols at left and right join to, whose bytes are p[0..n); NONE if they do not."""
     cdef ctok_id joined
     cdef uint64_t key = 0
@@ -215,77 +217,77 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
 
 # ---- many at once ----
 
-cdef void lane_start(const ctok_vocab *v, Lane *l, const uint8_t *text, uint32_t n) noexcept nogil:
+cdef void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
     cdef uint32_t i
     cdef ctok_id joined
-    l.n = n
-    l.left = l.right = -1
-    memcpy(l.text, text, n)
+    lane.n = n
+    lane.left = lane.right = -1
+    memcpy(lane.text, text, n)
     for i in range((n + 15) & ~<uint32_t>15):
-        l.ranks[i] = CTOK_MINTREE_NONE
+        lane.ranks[i] = CTOK_MINTREE_NONE
     for i in range(n):
-        l.ids[i] = v.byte_id[l.text[i]]
-        l.next[i] = <uint8_t>(i + 1)
-        l.prev[i] = <uint8_t>(i - 1)
+        lane.ids[i] = v.byte_id[lane.text[i]]
+        lane.next[i] = <uint8_t>(i + 1)
+        lane.prev[i] = <uint8_t>(i - 1)
     for i in range(n - 1):
-        joined = v.pair_id[l.text[i] | <uint32_t>l.text[i + 1] << 8]
+        joined = v.pair_id[lane.text[i] | <uint32_t>lane.text[i + 1] << 8]
         if joined != CTOK_NO_ID:
-            l.ranks[i] = <int32_t>joined
+            lane.ranks[i] = <int32_t>joined
 
 
-cdef inline void lane_rank(const ctok_vocab *v, Lane *l, int i) noexcept nogil:
-    cdef ctok_id joined = ctok_vocab_find_roomy(v, l.text + i, l.next[l.next[i]] - i)
-    l.ranks[i] = CTOK_MINTREE_NONE if joined == CTOK_NO_ID else <int32_t>joined
+cdef inline void lane_rank(const ctok_vocab *v, Lane *lane, int i) noexcept nogil:
+    cdef ctok_id joined = ctok_vocab_find_roomy(v, lane.text + i, lane.next[lane.next[i]] - i)
+    lane.ranks[i] = CTOK_MINTREE_NONE if joined == CTOK_NO_ID else <int32_t>joined
 
 
-cdef bint lane_step(const ctok_vocab *v, Lane *l) noexcept nogil:
+cdef bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
     """Do one merge, and begin to fetch the ranks it changes; they are read at the next step. True when nothing is left to merge."""
     cdef unsigned int at = 0
     cdef uint32_t i, j, k, block
     cdef int32_t best, other
-    if l.right >= 0:
-        lane_rank(v, l, l.right)
-    if l.left >= 0:
-        lane_rank(v, l, l.left)
-    best = ctok_min16(l.ranks, &at)
+    if lane.right >= 0:
+        lane_rank(v, lane, lane.right)
+    if lane.left >= 0:
+        lane_rank(v, lane, lane.left)
+    best = ctok_min16(lane.ranks, &at)
     i = at
-    for block in range(16, l.n, 16):
-        other = ctok_min16(l.ranks + block, &at)
+    for block in range(16, lane.n, 16):
+        other = ctok_min16(lane.ranks + block, &at)
         if other < best:
             best = other
             i = block + at
     if best == CTOK_MINTREE_NONE:
         return True
-    j = l.next[i]
-    k = l.next[j]
-    l.ids[i] = <ctok_id>best
-    l.next[i] = <uint8_t>k
-    l.ranks[j] = CTOK_MINTREE_NONE
-    l.right = l.left = -1
-    if k < l.n:
-        l.prev[k] = <uint8_t>i
-        l.right = <int>i
-        ctok_vocab_prefetch(v, l.text + i, l.next[k] - i)
+    j = lane.next[i]
+    k = lane.next[j]
+    lane.ids[i] = <ctok_id>best
+    lane.next[i] = <uint8_t>k
+    lane.ranks[j] = CTOK_MINTREE_NONE
+    lane.right = lane.left = -1
+    if k < lane.n:
+        lane.prev[k] = <uint8_t>i
+        lane.right = <int>i
+        ctok_vocab_prefetch(v, lane.text + i, lane.next[k] - i)
     else:
-        l.ranks[i] = CTOK_MINTREE_NONE
+        lane.ranks[i] = CTOK_MINTREE_NONE
     if i > 0:
-        l.left = l.prev[i]
-        ctok_vocab_prefetch(v, l.text + l.left, k - l.left)
+        lane.left = lane.prev[i]
+        ctok_vocab_prefetch(v, lane.text + lane.left, k - lane.left)
     return False
 
 
-cdef ctok_status lane_finish(const Lane *l, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
+cdef ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
     cdef size_t i = 0
-    if ctok_ids_reserve(out, l.n) != CTOK_OK:
+    if ctok_ids_reserve(out, lane.n) != CTOK_OK:
         return CTOK_ERR_MEMORY
     task.begin = out.n
-    while i < l.n:
-        if l.ids[i] == CTOK_NO_ID:
+    while i < lane.n:
+        if lane.ids[i] == CTOK_NO_ID:
             bad[0] = i
             return CTOK_ERR_BYTE
-        out.at[out.n] = l.ids[i]
+        out.at[out.n] = lane.ids[i]
         out.n += 1
-        i = l.next[i]
+        i = lane.next[i]
     task.count = out.n - task.begin
     return CTOK_OK
 
@@ -295,7 +297,7 @@ cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n,
     # The look-ups of one pretoken wait for each other and for memory; those of several overlap.
     cdef size_t started = 0, active = 0, place = 0, a
     cdef size_t order[LANES]
-    cdef Lane *l
+    cdef Lane *lane
     cdef ctok_status status = CTOK_OK, outcome
     while active < LANES and started < n:
         lane_start(v, &lanes[active], tasks[started].p, tasks[started].n)
@@ -306,20 +308,20 @@ cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n,
     while active:
         a = 0
         while a < active:
-            l = &lanes[order[a]]
-            if not lane_step(v, l):
+            lane = &lanes[order[a]]
+            if not lane_step(v, lane):
                 a += 1
                 continue
-            outcome = lane_finish(l, &tasks[l.task], out, &place)
+            outcome = lane_finish(lane, &tasks[lane.task], out, &place)
             if outcome == CTOK_ERR_MEMORY:
                 return outcome
-            if outcome == CTOK_ERR_BYTE and (status == CTOK_OK or l.task < which[0]):
+            if outcome == CTOK_ERR_BYTE and (status == CTOK_OK or lane.task < which[0]):
                 status = outcome
-                which[0] = l.task
+                which[0] = lane.task
                 bad[0] = place
             if started < n:
-                lane_start(v, l, tasks[started].p, tasks[started].n)
-                l.task = started
+                lane_start(v, lane, tasks[started].p, tasks[started].n)
+                lane.task = started
                 started += 1
             else:
                 active -= 1

@@ -16,7 +16,8 @@ from libc.string cimport memcpy, memmove, memset
 
 from ctok._native.bpe cimport bpe_merge
 from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
-from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step
+from ctok._native.c_engine cimport (
+    CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step)
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
