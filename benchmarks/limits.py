@@ -45,11 +45,11 @@ def long_pretokens(bench, encoding):
                     rates(row, answer)
                     row.ratio = base and [base["wall"] / answer["wall"]] * 3
                     row.cpu_ratio = base and [base["cpu"] / answer["cpu"]] * 3
-                    if not base:
-                        row.note = "not compared; "
+                    notes = [] if base else ["not compared: the reference failed"]
                     tenth = answers[engine, bench.giant / 10][0]
                     if tenth and megabytes == bench.giant:
-                        row.note += f"{answer['cpu'] / tenth['cpu']:.1f} times as long as a tenth of it"
+                        notes.append(f"{answer['cpu'] / tenth['cpu']:.1f} times as long as a tenth of it")
+                    row.note = "; ".join(notes)
             bench.show(row)
             yield row
 
