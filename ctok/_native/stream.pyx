@@ -56,6 +56,8 @@ cdef ctok_status stream_reserve(Stream *s, size_t more) noexcept nogil:
     if s.cap - s.n >= more:
         return CTOK_OK
     cap = max(s.n + more, 64)
+    if s.cap > KEEP and cap < s.cap + s.cap // 2:           # much is held for long: not a copy for every chunk
+        cap = s.cap + s.cap // 2
     buf = <uint8_t *>ctok_mem_resize(s.buf, cap, 1)
     if buf == NULL:
         return CTOK_ERR_MEMORY
