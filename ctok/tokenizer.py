@@ -8,7 +8,7 @@ from ._native.pipeline import Pipeline
 from ._native.vocab import Vocab
 from .errors import SpecError, UnknownTokenError
 from .incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
-from .spec import BPE, Spec, Split
+from .spec import BPE, AddedToken, Spec, Split
 from .stages.pretokenizers import RegexSplitter, build_splitter
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ class Tokenizer(Pipeline):
         tokens = spec.model.tokens
         special = {token.content: token.id for token in spec.added_tokens if token.special}
         always = {token.content: token.id for token in spec.added_tokens if not token.special}
-        vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple((token.content, token.id) for token in spec.added_tokens))
+        vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple(map(_declared, spec.added_tokens)))
         splitter = build_splitter(spec.pre_tokenizer)  # type: ignore[arg-type]  # None was refused above
         native, fallback = (None, splitter) if isinstance(splitter, RegexSplitter) else (splitter, None)
         self = cls.__new__(cls, vocab, native, fallback, special, always)
@@ -142,7 +142,7 @@ class Tokenizer(Pipeline):
         return self.vocab.token(token_id)
 
     def is_special(self, token_id: int) -> bool:
-        """Return whether the id is that of a special token (or another added one)."""
+        """Return whether the id exists and is that of a special token."""
         return self.vocab.is_special(token_id)
 
     # ---- many at once ----
@@ -328,6 +328,10 @@ class Tokenizer(Pipeline):
             errors=errors,
             utf8_policy=utf8_policy,
         )
+
+
+def _declared(token: AddedToken) -> tuple[str, int] | tuple[str, int, bool]:
+    return (token.content, token.id) if token.special else (token.content, token.id, False)
 
 
 def _refuse_what_cannot_run(spec: Spec) -> None:

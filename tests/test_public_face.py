@@ -111,6 +111,16 @@ def test_b30_id_that_is_a_part_of_a_character_has_its_bytes():
     assert tok.decode(ids[:1]) == "\ufffd"
 
 
+def test_skip_special_tokens_leaves_out_special_tokens_only():
+    tok = TOKENIZERS[0]
+    ids = tok.encode("a<tool><|x|><|é|>b", allowed_special="all")
+    assert tok.decode(ids) == "a<tool><|x|><|é|>b" and tok.decode(ids, skip_special_tokens=True) == "a<tool>b"
+    decoder = tok.decoder(skip_special_tokens=True)
+    assert "".join(map(decoder.decode, ids)) + decoder.decode((), final=True) == "a<tool>b"
+    assert tok.decode_bytes(ids, skip_special_tokens=True) == b"a<tool>b"
+    assert tok.decode_batch([ids], skip_special_tokens=True) == ["a<tool>b"]
+
+
 # ---- no network ----
 
 

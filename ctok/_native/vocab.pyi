@@ -2,10 +2,12 @@ from collections.abc import Iterable
 
 from typing_extensions import Buffer
 
-class Vocab:
-    special_tokens: tuple[tuple[str, int], ...]
+_Added = tuple[str, int] | tuple[str, int, bool]
 
-    def __new__(cls, data: Buffer, ends: Buffer, ids: Buffer, special_tokens: Iterable[tuple[str, int]] = ()) -> Vocab: ...
+class Vocab:
+    special_tokens: tuple[_Added, ...]
+
+    def __new__(cls, data: Buffer, ends: Buffer, ids: Buffer, special_tokens: Iterable[_Added] = ()) -> Vocab: ...
     def __len__(self) -> int: ...
     @property
     def n_tokens(self) -> int: ...

@@ -22,7 +22,8 @@ cdef class Vocab:
         The ordinary tokens in ascending byte order: their bytes one behind the other, the cumulative end offsets and the ids, the latter
         two as little-endian uint32 buffers.
     special_tokens
-        Pairs (text, id) in declaration order. Two texts may share an id: the first is what it decodes to.
+        Pairs (text, id) in declaration order. Two texts may share an id: the first is what it decodes to. ``(text, id, False)`` is an
+        added token that is not special: `skip_special_tokens` does not leave it out.
 
     Raises
     ------
@@ -43,7 +44,7 @@ cdef class Vocab:
             raise SpecError("token table: data, ends and ids do not belong together")
         self.special_tokens = tuple(special_tokens)
         extra, extra_ends, extra_ids = bytearray(), [], []
-        for text, number in self.special_tokens:
+        for text, number, *_ in self.special_tokens:
             if not text:
                 raise SpecError(f"special token {number} is empty; an empty text would match everywhere")
             extra += text.encode()
@@ -59,6 +60,11 @@ cdef class Vocab:
             raise MemoryError("no memory for the vocabulary")
         if status != CTOK_OK:
             raise SpecError(f"token table: entry {bad} is out of byte order, repeated, or its id is used twice or too large")
+        for _, number, *special in reversed(self.special_tokens):       # of two texts with one id the first counts
+            if special == [False]:
+                self.v.by_id[<uint32_t>number].flags &= ~CTOK_TOKEN_SPECIAL
+            else:
+                self.v.by_id[<uint32_t>number].flags |= CTOK_TOKEN_SPECIAL
 
     def __dealloc__(self):
         ctok_vocab_free(&self.v)
