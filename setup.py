@@ -69,6 +69,10 @@ DIRECTIVES = {
     "language_level": 3,
     "freethreading_compatible": True,
     "auto_pickle": False,
+    # Methods of compiled classes as descriptors: they check the type of self, which Cython's own function objects do not.
+    "binding": False,
+    "embedsignature": True,
+    "embedsignature.format": "clinic",
     "boundscheck": TEST_BUILD,
     "wraparound": False,
     "initializedcheck": TEST_BUILD,

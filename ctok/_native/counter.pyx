@@ -175,6 +175,7 @@ cdef class IncrementalCounter(TextState):
         Cost: encoding up to some 1000 bytes (64 KiB inside a chunk of that size) again, wherever `at` is.
         """
         cdef IncrementalCounter back
+        self.claim()
         if self.text is None:
             raise ValueError("this counter keeps no text; make it with rewind=True to take text back")
         if unit not in UNITS:
@@ -200,6 +201,7 @@ cdef class IncrementalCounter(TextState):
 
     def reset(self):
         """Forget the text so far."""
+        self.claim()
         start = self.anew()
         self.clear()
         self.n_stable = 0

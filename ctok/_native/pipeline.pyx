@@ -62,7 +62,11 @@ cdef object _name_set(names, str argument):
         if names == "all":
             return "all"
         raise TypeError(f'{argument} must be "all" or a collection of names, not the str {names!r}; write {{{names!r}}} for one name')
-    return frozenset(names)
+    names = frozenset(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} must hold str, not {type(name).__name__} ({name!r})")
+    return names
 
 
 # ---- errors ----

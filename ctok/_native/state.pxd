@@ -22,7 +22,10 @@ cdef class TextState:
     cdef Stream spare           # the stream as it was before the call
     cdef Held held
     cdef list parts             # the text so far, when the split rule streams nothing; else None
+    cdef bint is_busy           # a thread is inside a call
+    cdef object claim(self)
     cdef object push(self, Context *c, chunk, bint final)
+    cdef object push_claimed(self, Context *c, chunk, bint final)
     cdef object push_str(self, Context *c, str chunk, bint final)
     cdef object push_bytes(self, Context *c, bytes chunk, bint final)
     cdef object consume(self, Context *c, object chunk, int kind, const void *data, size_t n, bint final)

@@ -59,14 +59,28 @@ cdef class TextState:
     @property
     def pending(self):
         """UTF-8 bytes of the text whose ids have not left yet. Empty bytes when nothing is held."""
+        self.claim()
         text = "".join(self.parts).encode() if self.parts else (<const char *>self.stream.buf)[:self.stream.n]
         half = chr(self.held.high).encode("utf-8", "surrogatepass") if self.held.high else b""
         return text + half + (<const char *>self.held.partial)[:self.held.n_partial]
 
     # ---- text in ----
 
+    cdef object claim(self):
+        """Refuse a call while another thread is inside one: the GIL is released there, and the state is half way."""
+        if self.is_busy:
+            raise RuntimeError("this codec is in use by another thread; a codec belongs to one task at a time, copy() it for another")
+
     cdef object push(self, Context *c, chunk, bint final):
         """Take a chunk; its certain ids go to the context. If this raises, the state is as before."""
+        self.claim()
+        self.is_busy = True
+        try:
+            self.push_claimed(c, chunk, final)
+        finally:
+            self.is_busy = False
+
+    cdef object push_claimed(self, Context *c, chunk, bint final):
         cdef Held held = self.held
         cdef Stream stream
         cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
@@ -228,6 +242,7 @@ cdef class TextState:
             self.tokenizer.release(c)
 
     cdef object clone_into(self, TextState other):
+        self.claim()
         if stream_copy(&other.stream, &self.stream) != CTOK_OK:
             raise MemoryError("no memory for a copy of the codec")
         other.held = self.held
@@ -251,6 +266,7 @@ cdef class TextState:
         from struct import pack
 
         cdef Stream *s = &self.stream
+        self.claim()
         held = pack("<4sIIQQ", (<const char *>self.held.partial)[:4], self.held.n_partial, self.held.high, self.held.chars,
                     self.held.n_bytes)
         scan = pack("<?IIQQQI", s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned)
@@ -266,6 +282,8 @@ cdef class TextState:
             The bytes are no state, or one of another tokenizer, other options, or another version. The codec is as before the call.
         """
         from struct import calcsize, unpack_from
+
+        self.claim()
 
         cdef Stream s
         cdef Held held
@@ -303,7 +321,9 @@ cdef class TextState:
         """Refuse what could not have come from getstate and would lead the kernels astray."""
         cdef size_t lead = 0, bad = 0, accept, n = len(text), scanned = s.scanned
         cdef const uint8_t *p = text
-        cdef bint fits = held.n_partial <= 3 and scanned <= n and (held.high == 0 or is_high(held.high))
+        cdef bint fits = held.n_partial <= 3 and scanned <= n and (held.high == 0 or is_high(held.high) and held.n_partial == 0)
+        if fits:
+            fits = ctok_utf8_tail(held.partial, held.n_partial) == held.n_partial
         if fits and not s.is_open:
             fits = s.cut == 0 and scanned == 0
         elif fits and self.tokenizer.splitter is None:
@@ -380,6 +400,7 @@ cdef class IncrementalEncoder(TextState):
 
     def reset(self):
         """Forget the text so far."""
+        self.claim()
         self.clear()
 
     def copy(self):
