@@ -33,27 +33,29 @@ typedef struct ctok_long_entry {
     uint32_t n;
 } ctok_long_entry;
 
+#define CTOK_CACHE_BYTES \
+    (((size_t)2 << CTOK_CACHE_SHORT_BITS) * sizeof(ctok_short_entry) + ((size_t)1 << CTOK_CACHE_LONG_BITS) * sizeof(ctok_long_entry))
+
 typedef struct ctok_cache {
-    void *room;                  /* what was allocated; the tables below start at a cache line */
+    void *room;                  /* the block that both tables stand in */
     ctok_short_entry *shorts;
     ctok_long_entry *longs;
     uint64_t seed;               /* odd */
 } ctok_cache;
 
-/* ctok_cache_init - an empty cache; about 1.5 MiB of address space, of which only what is used becomes resident. */
+/* ctok_cache_init - an empty cache of 1.5 MiB. */
 static inline ctok_status ctok_cache_init(ctok_cache *c, uint64_t seed) {
-    const size_t n_short = (size_t)2 << CTOK_CACHE_SHORT_BITS, n_long = (size_t)1 << CTOK_CACHE_LONG_BITS;
-    const size_t bytes = n_short * sizeof *c->shorts + n_long * sizeof *c->longs;
-    c->room = ctok_mem_zeroed(bytes + 64, 1);
+    const size_t n_short = (size_t)2 << CTOK_CACHE_SHORT_BITS;
+    c->room = ctok_mem_block(CTOK_CACHE_BYTES);
     if (c->room == NULL) return CTOK_ERR_MEMORY;
-    c->shorts = (ctok_short_entry *)(((uintptr_t)c->room + 63) & ~(uintptr_t)63);
+    c->shorts = (ctok_short_entry *)c->room;
     c->longs = (ctok_long_entry *)(c->shorts + n_short);
     c->seed = seed | 1;
     return CTOK_OK;
 }
 
 static inline void ctok_cache_free(ctok_cache *c) {
-    ctok_mem_free(c->room);
+    ctok_mem_unblock(c->room, CTOK_CACHE_BYTES);
     c->room = NULL;
 }
 

@@ -1,6 +1,19 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* MAP_ANONYMOUS, madvise */
+#endif
+
 #include "ctok_mem.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Test builds take blocks from malloc, whose borders sanitizers watch. */
+#if defined(__linux__) && !defined(CTOK_TEST_ALLOC)
+#include <sys/mman.h>
+#ifdef MADV_HUGEPAGE
+#define CTOK_LARGE_PAGES
+#endif
+#endif
 
 #ifdef CTOK_TEST_ALLOC
 static long left = -1;
@@ -46,3 +59,48 @@ void *ctok_mem_resize(void *p, size_t n, size_t size) {
 void ctok_mem_free(void *p) {
     free(p);
 }
+
+#ifdef CTOK_LARGE_PAGES
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Whole large pages, or 0 when that would overflow. */
+static size_t whole_pages(size_t bytes) {
+    return bytes > PTRDIFF_MAX - 2 * LARGE_PAGE ? 0 : (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+}
+
+void *ctok_mem_block(size_t bytes) {
+    const size_t size = whole_pages(bytes ? bytes : 1);
+    if (size == 0) return NULL;
+    /* Map one page more than needed and give back what lies before and behind the aligned part. */
+    uint8_t *all = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    const size_t before = (LARGE_PAGE - (uintptr_t)all % LARGE_PAGE) % LARGE_PAGE;
+    if (before) munmap(all, before);
+    munmap(all + before + size, LARGE_PAGE - before);
+    madvise(all + before, size, MADV_HUGEPAGE); /* a wish; without it the block is there all the same */
+    return all + before;
+}
+
+void ctok_mem_unblock(void *p, size_t bytes) {
+    if (p != NULL) munmap(p, whole_pages(bytes ? bytes : 1));
+}
+#else
+/* An aligned place inside what malloc gives, with the pointer to the whole in front of it. */
+void *ctok_mem_block(size_t bytes) {
+    uint8_t *room, *p;
+    if (bytes > PTRDIFF_MAX - 128) return NULL;
+    room = ctok_mem_zeroed(bytes + 128, 1);
+    if (room == NULL) return NULL;
+    p = room + 64 + (64 - (uintptr_t)room % 64) % 64;
+    memcpy(p - sizeof room, &room, sizeof room);
+    return p;
+}
+
+void ctok_mem_unblock(void *p, size_t bytes) {
+    uint8_t *room;
+    (void)bytes;
+    if (p == NULL) return;
+    memcpy(&room, (uint8_t *)p - sizeof room, sizeof room);
+    free(room);
+}
+#endif

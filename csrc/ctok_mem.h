@@ -21,6 +21,13 @@ void *ctok_mem_resize(void *p, size_t n, size_t size);
 /* ctok_mem_free - give back what the functions above returned; NULL is allowed. */
 void ctok_mem_free(void *p);
 
+/* ctok_mem_block - room for a large table that lives long: bytes zero bytes, aligned to 64. Give back with ctok_mem_unblock and the same number.
+ *
+ * Where the system has large pages, the block is put on them: a table is then mapped by a few page faults instead of thousands, which is most
+ * of the time it takes to fill one, and its look-ups find their addresses sooner. NULL when there is no memory. */
+void *ctok_mem_block(size_t bytes);
+void ctok_mem_unblock(void *p, size_t bytes);
+
 /* ctok_mem_fail_after - in test builds: let n more allocations of this module succeed, then fail one and go back to normal;
  * n < 0 switches it off. Returns how many allocations were left. In other builds it does nothing and returns -1. */
 long ctok_mem_fail_after(long n);

@@ -89,24 +89,42 @@ static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *id
     return CTOK_OK;
 }
 
+/* The next place in the block for n items of size bytes, at a cache line. */
+static uint64_t place(uint64_t *at, uint64_t n, size_t size) {
+    const uint64_t here = (*at + 63) & ~UINT64_C(63);
+    *at = here + n * size;
+    return here;
+}
+
 static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     v->short_bits = bits_for(n_short);
     v->long_bits = bits_for(v->n_tokens - n_short);
-    v->bytes = ctok_mem_alloc(v->n_bytes + CTOK_VOCAB_PAD, 1);
-    v->begin = ctok_mem_alloc((size_t)v->n_tokens + 1, sizeof *v->begin);
-    v->id_of = ctok_mem_alloc(v->n_tokens, sizeof *v->id_of);
-    v->by_id = ctok_mem_zeroed(v->n_ids, sizeof *v->by_id);
-    v->short_tag = ctok_mem_zeroed((size_t)1 << v->short_bits, sizeof *v->short_tag);
-    v->short_key = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_key);
-    v->short_id = ctok_mem_alloc((size_t)1 << v->short_bits, sizeof *v->short_id);
-    v->long_tag = ctok_mem_zeroed((size_t)1 << v->long_bits, sizeof *v->long_tag);
-    v->long_k = ctok_mem_alloc((size_t)1 << v->long_bits, sizeof *v->long_k);
-    v->first2 = ctok_mem_alloc(65537, sizeof *v->first2);
-    v->split = ctok_mem_zeroed(v->n_ids, sizeof *v->split);
-    v->pair_id = ctok_mem_alloc(65536, sizeof *v->pair_id);
-    if (!v->bytes || !v->begin || !v->id_of || !v->by_id || !v->short_tag || !v->short_key || !v->short_id || !v->long_tag ||
-        !v->long_k || !v->first2 || !v->split || !v->pair_id)
-        return CTOK_ERR_MEMORY;
+    /* One block for all arrays: first the places, then the pointers. What is hardly read stands last. */
+    uint64_t at = 0;
+    const size_t n_short_slots = (size_t)1 << v->short_bits, n_long_slots = (size_t)1 << v->long_bits;
+    const uint64_t short_tag = place(&at, n_short_slots, sizeof *v->short_tag), long_tag = place(&at, n_long_slots, sizeof *v->long_tag);
+    const uint64_t short_key = place(&at, n_short_slots, sizeof *v->short_key), short_id = place(&at, n_short_slots, sizeof *v->short_id);
+    const uint64_t long_k = place(&at, n_long_slots, sizeof *v->long_k), pair_id = place(&at, 65536, sizeof *v->pair_id);
+    const uint64_t begin = place(&at, (uint64_t)v->n_tokens + 1, sizeof *v->begin), id_of = place(&at, v->n_tokens, sizeof *v->id_of);
+    const uint64_t bytes = place(&at, (uint64_t)v->n_bytes + CTOK_VOCAB_PAD, 1), by_id = place(&at, v->n_ids, sizeof *v->by_id);
+    const uint64_t first2 = place(&at, 65537, sizeof *v->first2), split = place(&at, v->n_ids, sizeof *v->split);
+    if (at > PTRDIFF_MAX) return CTOK_ERR_MEMORY;
+    uint8_t *room = ctok_mem_block((size_t)at);
+    if (room == NULL) return CTOK_ERR_MEMORY;
+    v->room = room;
+    v->room_bytes = (size_t)at;
+    v->short_tag = (void *)(room + short_tag);
+    v->long_tag = (void *)(room + long_tag);
+    v->short_key = (void *)(room + short_key);
+    v->short_id = (void *)(room + short_id);
+    v->long_k = (void *)(room + long_k);
+    v->pair_id = (void *)(room + pair_id);
+    v->begin = (void *)(room + begin);
+    v->id_of = (void *)(room + id_of);
+    v->bytes = room + bytes;
+    v->by_id = (void *)(room + by_id);
+    v->first2 = (void *)(room + first2);
+    v->split = (void *)(room + split);
     memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
     return CTOK_OK;
 }
@@ -215,18 +233,7 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
 }
 
 void ctok_vocab_free(ctok_vocab *v) {
-    ctok_mem_free(v->bytes);
-    ctok_mem_free(v->begin);
-    ctok_mem_free(v->id_of);
-    ctok_mem_free(v->by_id);
-    ctok_mem_free(v->short_tag);
-    ctok_mem_free(v->short_key);
-    ctok_mem_free(v->short_id);
-    ctok_mem_free(v->long_tag);
-    ctok_mem_free(v->long_k);
-    ctok_mem_free(v->first2);
-    ctok_mem_free(v->split);
-    ctok_mem_free(v->pair_id);
+    ctok_mem_unblock(v->room, v->room_bytes);
     memset(v, 0, sizeof *v);
 }
 

@@ -44,6 +44,8 @@ typedef struct ctok_vocab {
     ctok_id *short_id;
     uint16_t *long_tag;      /* the same for tokens that are compared byte by byte */
     uint32_t *long_k;        /* the token's place in byte order */
+    void *room;              /* what all the arrays stand in */
+    size_t room_bytes;
     uint32_t short_bits;
     uint32_t long_bits;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */

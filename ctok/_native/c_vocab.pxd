@@ -17,6 +17,8 @@ cdef extern from "ctok_mem.h" nogil:
     void *ctok_mem_zeroed(size_t n, size_t size)
     void *ctok_mem_resize(void *p, size_t n, size_t size)
     void ctok_mem_free(void *p)
+    void *ctok_mem_block(size_t bytes)
+    void ctok_mem_unblock(void *p, size_t bytes)
     long ctok_mem_fail_after(long n)
 
 cdef extern from "ctok_vocab.h" nogil:

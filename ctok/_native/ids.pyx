@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed
+from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock
 
 cdef extern from "ctok_base.h" nogil:
     void CTOK_PREFETCH(const void *p)
@@ -35,12 +35,12 @@ cdef int reserve_ints(Py_ssize_t n) except -1:
     cdef PyObject **bigger
     if n <= int_table_n:
         return 0
-    bigger = <PyObject **>ctok_mem_zeroed(n, sizeof(PyObject *))
+    bigger = <PyObject **>ctok_mem_block(n * <Py_ssize_t>sizeof(PyObject *))
     if bigger == NULL:
         raise MemoryError("no memory for the table of ints")
     if int_table_n:
         memcpy(bigger, int_table, int_table_n * sizeof(PyObject *))
-        ctok_mem_free(int_table)
+        ctok_mem_unblock(int_table, int_table_n * sizeof(PyObject *))
     int_table = bigger
     int_table_n = n
     return 0
