@@ -122,3 +122,10 @@ def test_every_name_of_the_reference_that_it_gets_right_is_the_same_here():
         assert registry.model_info(model) == registry.ModelInfo(model, encoding, True, registry.model_info(model).source)
     for prefix, encoding in _models.TIKTOKEN_PREFIXES.items():
         assert registry.model_info(prefix + ("" if prefix.startswith("ft:") or prefix == "gpt-5" else "x")).encoding == encoding
+
+
+def test_name_of_a_model_given_as_vocabulary_and_the_reverse_say_so():
+    with pytest.raises(VocabularyNotFoundError, match=r"name of a model, which uses 'o200k_base': use ctok\.for_model"):
+        registry.load("gpt-4o")
+    with pytest.raises(VocabularyNotFoundError, match=r"name of a vocabulary, not of a model; use ctok\.load"):
+        registry.for_model("o200k_base")

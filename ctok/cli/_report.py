@@ -16,6 +16,8 @@ OK, ERROR, OVER_LIMIT, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 64, 130, 141
 _SAYINGS = (
     ("Pass pattern=... and, where the tokenizer has them, special_tokens={text: id}", "Give --pattern and, if it has any, --special-token"),
     ("use ctok.load(path)", "use -T FILE"),
+    ("use ctok.for_model for it", "use -m for it"),
+    ("use ctok.load for it", "use -T for it"),
 )
 
 

@@ -130,6 +130,8 @@ def for_model(name: str) -> Tokenizer:
     """
     info = model_info(name)
     if info.encoding is None:
+        if name in list_vocabularies():
+            raise VocabularyNotFoundError(f"{name!r} is the name of a vocabulary, not of a model; use ctok.load for it", name=name)
         raise VocabularyNotFoundError(f"it is not known which vocabulary the model {name!r} uses: {info.source}", name=name)
     return load(info.encoding)
 

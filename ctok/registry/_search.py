@@ -138,7 +138,12 @@ def _downloaded(encoding: Encoding, tried: list[str]) -> tuple[TokenTable, str]:
 
 
 def _not_found(name: str, tried: list[str], cure: str) -> VocabularyNotFoundError:
+    from ._models import look_up
+
     places = "".join(f"\n  {place}" for place in tried)
+    encoding = look_up(name).encoding
+    if encoding is not None and encoding != name:
+        cure = f"It is the name of a model, which uses {encoding!r}: use ctok.for_model for it. {cure}"
     return VocabularyNotFoundError(f"there is no vocabulary {name!r} here. {cure}\nTried:{places}", name=name, tried=tried)
 
 
