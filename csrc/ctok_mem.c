@@ -60,18 +60,36 @@ void ctok_mem_free(void *p) {
     free(p);
 }
 
+/* An aligned place inside what malloc gives, with the pointer to the whole in front of it. */
+static void *small_block(size_t bytes) {
+    uint8_t *room, *p;
+    if (bytes > PTRDIFF_MAX - 128) return NULL;
+    room = ctok_mem_zeroed(bytes + 128, 1);
+    if (room == NULL) return NULL;
+    p = room + 64 + (64 - (uintptr_t)room % 64) % 64;
+    memcpy(p - sizeof room, &room, sizeof room);
+    return p;
+}
+
+static void free_small_block(void *p) {
+    uint8_t *room;
+    memcpy(&room, (uint8_t *)p - sizeof room, sizeof room);
+    free(room);
+}
+
 #ifdef CTOK_LARGE_PAGES
 #define LARGE_PAGE ((size_t)2 << 20)
+#define SMALL_BLOCK ((size_t)1 << 20) /* below, a large page would be mostly empty */
 
-/* Whole large pages, or 0 when that would overflow. */
 static size_t whole_pages(size_t bytes) {
-    return bytes > PTRDIFF_MAX - 2 * LARGE_PAGE ? 0 : (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    return (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 }
 
 void *ctok_mem_block(size_t bytes) {
-    const size_t size = whole_pages(bytes ? bytes : 1);
-    if (size == 0) return NULL;
+    if (bytes < SMALL_BLOCK) return small_block(bytes);
+    if (bytes > PTRDIFF_MAX - 2 * LARGE_PAGE) return NULL;
     /* Map one page more than needed and give back what lies before and behind the aligned part. */
+    const size_t size = whole_pages(bytes);
     uint8_t *all = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED) return NULL;
     const size_t before = (LARGE_PAGE - (uintptr_t)all % LARGE_PAGE) % LARGE_PAGE;
@@ -82,25 +100,17 @@ void *ctok_mem_block(size_t bytes) {
 }
 
 void ctok_mem_unblock(void *p, size_t bytes) {
-    if (p != NULL) munmap(p, whole_pages(bytes ? bytes : 1));
+    if (p == NULL) return;
+    if (bytes < SMALL_BLOCK) free_small_block(p);
+    else munmap(p, whole_pages(bytes));
 }
 #else
-/* An aligned place inside what malloc gives, with the pointer to the whole in front of it. */
 void *ctok_mem_block(size_t bytes) {
-    uint8_t *room, *p;
-    if (bytes > PTRDIFF_MAX - 128) return NULL;
-    room = ctok_mem_zeroed(bytes + 128, 1);
-    if (room == NULL) return NULL;
-    p = room + 64 + (64 - (uintptr_t)room % 64) % 64;
-    memcpy(p - sizeof room, &room, sizeof room);
-    return p;
+    return small_block(bytes);
 }
 
 void ctok_mem_unblock(void *p, size_t bytes) {
-    uint8_t *room;
     (void)bytes;
-    if (p == NULL) return;
-    memcpy(&room, (uint8_t *)p - sizeof room, sizeof room);
-    free(room);
+    if (p != NULL) free_small_block(p);
 }
 #endif

@@ -89,6 +89,9 @@ static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *id
     return CTOK_OK;
 }
 
+/* Below this number of tokens the tables by two bytes would be larger than everything else; a set of special tokens does without. */
+#define SMALL_VOCAB 4096u
+
 /* The next place in the block for n items of size bytes, at a cache line. */
 static uint64_t place(uint64_t *at, uint64_t n, size_t size) {
     const uint64_t here = (*at + 63) & ~UINT64_C(63);
@@ -102,12 +105,13 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     /* One block for all arrays: first the places, then the pointers. What is hardly read stands last. */
     uint64_t at = 0;
     const size_t n_short_slots = (size_t)1 << v->short_bits, n_long_slots = (size_t)1 << v->long_bits;
+    const uint64_t n_pairs = v->n_tokens < SMALL_VOCAB ? 0 : 65536;
     const uint64_t short_tag = place(&at, n_short_slots, sizeof *v->short_tag), long_tag = place(&at, n_long_slots, sizeof *v->long_tag);
     const uint64_t short_key = place(&at, n_short_slots, sizeof *v->short_key), short_id = place(&at, n_short_slots, sizeof *v->short_id);
-    const uint64_t long_k = place(&at, n_long_slots, sizeof *v->long_k), pair_id = place(&at, 65536, sizeof *v->pair_id);
+    const uint64_t long_k = place(&at, n_long_slots, sizeof *v->long_k), pair_id = place(&at, n_pairs, sizeof *v->pair_id);
     const uint64_t begin = place(&at, (uint64_t)v->n_tokens + 1, sizeof *v->begin), id_of = place(&at, v->n_tokens, sizeof *v->id_of);
     const uint64_t bytes = place(&at, (uint64_t)v->n_bytes + CTOK_VOCAB_PAD, 1), by_id = place(&at, v->n_ids, sizeof *v->by_id);
-    const uint64_t first2 = place(&at, 65537, sizeof *v->first2), split = place(&at, v->n_ids, sizeof *v->split);
+    const uint64_t first2 = place(&at, n_pairs + 1, sizeof *v->first2), split = place(&at, v->n_ids, sizeof *v->split);
     if (at > PTRDIFF_MAX) return CTOK_ERR_MEMORY;
     uint8_t *room = ctok_mem_block((size_t)at);
     if (room == NULL) return CTOK_ERR_MEMORY;
@@ -118,14 +122,14 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     v->short_key = (void *)(room + short_key);
     v->short_id = (void *)(room + short_id);
     v->long_k = (void *)(room + long_k);
-    v->pair_id = (void *)(room + pair_id);
+    v->pair_id = n_pairs ? (void *)(room + pair_id) : NULL;
     v->begin = (void *)(room + begin);
     v->id_of = (void *)(room + id_of);
     v->bytes = room + bytes;
     v->by_id = (void *)(room + by_id);
-    v->first2 = (void *)(room + first2);
+    v->first2 = n_pairs ? (void *)(room + first2) : NULL;
     v->split = (void *)(room + split);
-    memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
+    if (n_pairs) memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
     return CTOK_OK;
 }
 
@@ -139,7 +143,7 @@ static int ascends(const uint8_t *q, size_t m, const uint8_t *p, size_t n) {
 static void mark_first(ctok_vocab *v, uint32_t k, const uint8_t *p, uint32_t n, int *lead, int *lead2) {
     const int pair = n > 1 ? p[0] << 8 | p[1] : (p[0] << 8) - 1;
     while (*lead < p[0]) v->first[++*lead] = k;
-    while (*lead2 < pair) v->first2[++*lead2] = k;
+    while (v->first2 && *lead2 < pair) v->first2[++*lead2] = k;
 }
 
 /* Begin to fetch what entering the tokens k..k + n - 1 will touch: their ids and hashes lie anywhere. */
@@ -167,7 +171,7 @@ static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t key, int *lead
     if (n == 0) return; /* an id that decodes to nothing; no text is it */
     mark_first(v, k, p, n, lead, lead2);
     if (n == 1) v->byte_id[p[0]] = id;
-    if (n == 2) v->pair_id[p[0] | p[1] << 8] = id;
+    if (n == 2 && v->pair_id) v->pair_id[p[0] | p[1] << 8] = id;
     if (key != 0) insert_short(v, key, id);
     else insert_long(v, p, n, k);
 }
@@ -189,7 +193,7 @@ static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
         }
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
-    while (lead2 < 65536) v->first2[++lead2] = v->n_tokens;
+    while (v->first2 && lead2 < 65536) v->first2[++lead2] = v->n_tokens;
     return CTOK_OK;
 }
 
@@ -255,7 +259,7 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
         out.hi = v->first[b + 1];
         return out;
     }
-    if (r.depth == 1 && r.lo < r.hi) {
+    if (r.depth == 1 && r.lo < r.hi && v->first2) {
         const unsigned lead = v->bytes[v->begin[r.lo]];
         out.lo = v->first2[lead << 8 | b];
         out.hi = b == 0xFF ? r.hi : v->first2[(lead << 8 | b) + 1];

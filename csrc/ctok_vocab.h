@@ -49,10 +49,10 @@ typedef struct ctok_vocab {
     uint32_t short_bits;
     uint32_t long_bits;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */
-    uint32_t *first2;        /* 65537: the same for the first two bytes b << 8 | c, among the tokens that start with b */
+    uint32_t *first2;        /* 65537, or NULL in a small vocabulary: the same for the first two bytes b << 8 | c, among the tokens that start with b */
     uint16_t *split;         /* n_ids, filled by the kernels as they go: how a token comes about by merging (ctok_vocab_split) */
     ctok_id byte_id[256];    /* id of the one-byte token, or CTOK_NO_ID */
-    ctok_id *pair_id;        /* 65536: id of the token of two bytes, by the bytes as a little-endian number, or CTOK_NO_ID */
+    ctok_id *pair_id;        /* 65536, or NULL in a small vocabulary: id of the token of two bytes, by b | c << 8, or CTOK_NO_ID */
 } ctok_vocab;
 
 /* ctok_vocab_init - build all views from tokens in byte order.
@@ -170,6 +170,11 @@ static inline ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *
     }
     if (n > v->longest) return CTOK_NO_ID;
     return ctok_vocab_find_long(v, p, n);
+}
+
+/* ctok_vocab_pair - the id of the token of the two bytes at p, or CTOK_NO_ID. */
+static inline ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p) {
+    return v->pair_id ? v->pair_id[p[0] | (uint32_t)p[1] << 8] : ctok_vocab_find(v, p, 2);
 }
 
 /* ctok_vocab_prefetch - begin to fetch what ctok_vocab_find_roomy of the same text will look at first. */

@@ -25,7 +25,7 @@ from ctok._native.c_merge cimport (
 from ctok._native.c_vocab cimport (
     CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_mem_alloc,
     ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_find_roomy,
-    ctok_vocab_prefetch, ctok_vocab_set_split, ctok_vocab_split)
+    ctok_vocab_pair, ctok_vocab_prefetch, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
@@ -107,7 +107,7 @@ cdef void merge_window(const ctok_vocab *v, const uint8_t *text, size_t n, Merge
         s.next[i] = <uint32_t>(i + 1)
         s.prev[i] = <uint32_t>(i - 1)
     for i in range(n - 1):
-        joined = v.pair_id[p[i] | <uint32_t>p[i + 1] << 8]
+        joined = ctok_vocab_pair(v, p + i)
         if joined != CTOK_NO_ID:
             t.level[0][i] = <int32_t>joined
     ctok_mintree_build(&t, n)
@@ -230,7 +230,7 @@ cdef void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint3
         lane.next[i] = <uint8_t>(i + 1)
         lane.prev[i] = <uint8_t>(i - 1)
     for i in range(n - 1):
-        joined = v.pair_id[lane.text[i] | <uint32_t>lane.text[i + 1] << 8]
+        joined = ctok_vocab_pair(v, lane.text + i)
         if joined != CTOK_NO_ID:
             lane.ranks[i] = <int32_t>joined
 

@@ -40,7 +40,6 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t longest
         ctok_token *by_id
         ctok_id byte_id[256]
-        ctok_id *pair_id
     ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                                 const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                                 uint32_t *bad)
@@ -51,6 +50,7 @@ cdef extern from "ctok_vocab.h" nogil:
     unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
     void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
     uint64_t ctok_mix(uint64_t key)
+    ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p)
     void ctok_vocab_prefetch(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctypedef struct ctok_range:
