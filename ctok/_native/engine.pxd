@@ -53,6 +53,8 @@ cdef void context_trim(Context *c) noexcept nogil
 cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil
 cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
                             size_t *stopped) noexcept nogil
+# Append the id of the literal that was found at `start`, by its number; CTOK_ERR_STOPPED as in encode_text when it is forbidden.
+cdef ctok_status encode_literal(Context *c, const Engine *e, ctok_id found, size_t start) noexcept nogil
 cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, size_t end, bint at_eof, size_t *done) noexcept nogil
 cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n, uint64_t limit) noexcept nogil
 cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,

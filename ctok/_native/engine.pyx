@@ -249,6 +249,17 @@ cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, siz
     return CTOK_OK
 
 
+cdef ctok_status encode_literal(Context *c, const Engine *e, ctok_id found, size_t start) noexcept nogil:
+    if e.targets[found] == CTOK_NO_ID:
+        c.bad = start
+        c.counted = found
+        return CTOK_ERR_STOPPED
+    if ctok_ids_push(&c.ids, e.targets[found]) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    settle(c)
+    return CTOK_OK
+
+
 cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, size_t end, bint at_eof, size_t *done) noexcept nogil:
     """Append the ids of buf[0..end), special tokens included, as far as they are certain; *done is where the open rest starts.
 
@@ -267,14 +278,9 @@ cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, si
         status = encode_run(c, e, buf, pos, start, True, done)
         if status != CTOK_OK:
             return status
-        if e.targets[found] == CTOK_NO_ID:
-            c.bad = start
-            c.counted = found
-            return CTOK_ERR_STOPPED
-        status = ctok_ids_push(&c.ids, e.targets[found])
+        status = encode_literal(c, e, found, start)
         if status != CTOK_OK:
             return status
-        settle(c)
         pos = start + size
     done[0] = pos
     return encode_run(c, e, buf, pos, end, at_eof, done) if pos < end else CTOK_OK

@@ -18,12 +18,12 @@ from ctok._native.bpe cimport bpe_merge
 from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
 from ctok._native.c_engine cimport (
     CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step)
-from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
+from ctok._native.c_merge cimport ctok_ids_reserve
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
+    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
     ctok_mem_resize, ctok_range, ctok_range_goes_on, ctok_range_root, ctok_range_token, ctok_status, ctok_vocab,
     ctok_vocab_find)
-from ctok._native.engine cimport Context, Engine, encode_pretoken, encode_run, known_neighbours, settle
+from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, settle
 
 cdef enum:
     TREE = 1024                 # bytes of a long open pretoken for which a tree is built, where no token is longer
@@ -171,14 +171,9 @@ cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint fin
             return status
         if r != CTOK_LITERAL_FOUND:
             break
-        if e.targets[found] == CTOK_NO_ID:
-            c.bad = start
-            c.counted = found
-            return CTOK_ERR_STOPPED
-        status = ctok_ids_push(&c.ids, e.targets[found])
+        status = encode_literal(c, e, found, start)
         if status != CTOK_OK:
             return status
-        settle(c)
         s.base = s.scanned = start + size
     if final:
         stream_reset(s)
@@ -202,7 +197,7 @@ cdef bint may_be_one_token(Context *c, const ctok_vocab *v, const uint8_t *p, si
     return ctok_range_goes_on(v, r)
 
 
-cdef ctok_status reserve_tree(Stream *s, size_t n, size_t longest) noexcept nogil:
+cdef ctok_status reserve_tree(Stream *s, size_t n) noexcept nogil:
     cdef uint32_t *lens
     cdef ctok_id *ids
     cdef Walk *walks
@@ -231,7 +226,7 @@ cdef ctok_status grow_tree(Context *c, const ctok_vocab *v, Stream *s, uint8_t b
     cdef size_t i, kept = 0, at = s.known
     cdef Walk w
     cdef ctok_id found, left
-    cdef ctok_status status = reserve_tree(s, at + 1, v.longest)
+    cdef ctok_status status = reserve_tree(s, at + 1)
     if status != CTOK_OK:
         return status
     s.walks[s.n_walks].start = <uint32_t>at
