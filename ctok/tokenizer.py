@@ -72,7 +72,7 @@ class Tokenizer(Pipeline):
         special = {token.content: token.id for token in spec.added_tokens if token.special}
         always = {token.content: token.id for token in spec.added_tokens if not token.special}
         vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple(map(_declared, spec.added_tokens)))
-        splitter = build_splitter(spec.pre_tokenizer)  # type: ignore[arg-type]  # None was refused above
+        splitter = build_splitter(spec.pre_tokenizer)
         native, fallback = (None, splitter) if isinstance(splitter, RegexSplitter) else (splitter, None)
         self = cls.__new__(cls, vocab, native, fallback, special, always)
         object.__setattr__(self, "spec", spec)

@@ -121,7 +121,7 @@ class Encoding(TiktokenCalls):
         self.tokenizer = tokenizer
         self.name = name
         self.max_token_value = tokenizer.vocab_size - 1
-        self._pat_str = tokenizer.spec.pre_tokenizer.pattern  # type: ignore[union-attr]  # a tokenizer with ranks has a Split
+        self._pat_str = tokenizer.spec.pre_tokenizer.pattern
         self._special_tokens = special_tokens
         self._special_token_values = set(special_tokens.values())
 

@@ -1,8 +1,4 @@
-"""What a tokenizer is, said in plain values: every file format becomes a `Spec`, every tokenizer is built from one.
-
-The classes here are immutable, compare by value, pickle, and know no behaviour. They import only the cheapest of the
-standard library: `import ctok` pays for this module. What ctok cannot run may still be said here; it is refused when a tokenizer is built.
-"""
+"""The base of the plain values, and the table that holds a vocabulary without an object for each token."""
 
 from __future__ import annotations
 
@@ -15,13 +11,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer, Self
 
-__all__ = ["BPE", "AddedToken", "Spec", "Split", "TokenTable"]
-
 MAX_ID = 2**31 - 1
 
 
 class Record:
-    """Base of the plain values below: fields are the slots, set once by the constructor."""
+    """Base of the plain values: fields are the slots, set once by the constructor."""
 
     __slots__: tuple[str, ...] = ()
     _unequal: tuple[str, ...] = ()  # fields that say nothing about behaviour and take no part in equality
@@ -162,136 +156,3 @@ def _checked_pairs(pairs: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, 
         if not 0 <= number <= MAX_ID:
             raise ValueError(f"the id of token {token!r} is {number}; ids must be in 0 <= id < 2**31")
         yield bytes(token), int(number)
-
-
-class BPE(Record):
-    """The byte-pair model.
-
-    Parameters
-    ----------
-    tokens
-        A `TokenTable`.
-    mode
-        How pairs are chosen. ``"rank"``: always the leftmost pair whose concatenation has the lowest id.
-    """
-
-    __slots__ = ("tokens", "mode")  # noqa: RUF023 - the order of the constructor
-    tokens: TokenTable
-    mode: str
-
-    def __init__(self, tokens: TokenTable, mode: str = "rank") -> None:
-        self._set(tokens=tokens, mode=mode)
-
-
-class Split(Record):
-    """A pre-tokenizer that cuts the text into the successive matches of a pattern; text that nothing matches is dropped.
-
-    Parameters
-    ----------
-    pattern
-        The pattern, in the syntax of the `regex` package.
-    """
-
-    __slots__ = ("pattern",)
-    pattern: str
-
-    def __init__(self, pattern: str) -> None:
-        if not isinstance(pattern, str):
-            raise TypeError(f"a split pattern must be a str, got {type(pattern).__name__}")
-        self._set(pattern=pattern)
-
-
-class AddedToken(Record):
-    """A token that is matched in the text before the model sees it.
-
-    Parameters
-    ----------
-    content
-        Its text.
-    id
-        Its id. It may be that of another added token; then the first declared one is what the id decodes to.
-    special
-        True: it has meaning, and is plain text unless the caller allows it. False: it is always matched.
-    """
-
-    __slots__ = ("content", "id", "special")
-    content: str
-    id: int
-    special: bool
-
-    def __init__(self, content: str, id: int, special: bool = True) -> None:
-        if not isinstance(content, str):
-            raise TypeError(f"an added token's content must be a str, got {type(content).__name__}")
-        if not content:
-            raise ValueError(f"the added token with id {id} is empty")
-        if not isinstance(id, int):
-            raise TypeError(f"the id of added token {content!r} must be an int, got {type(id).__name__}")
-        if not 0 <= id <= MAX_ID:
-            raise ValueError(f"the id of added token {content!r} is {id}; ids must be in 0 <= id < 2**31")
-        self._set(content=content, id=int(id), special=bool(special))
-
-
-class Spec(Record):
-    """A whole tokenizer, as values.
-
-    Parameters
-    ----------
-    name
-        What to call it; not empty.
-    model
-        A model, such as `BPE`.
-    pre_tokenizer
-        A pre-tokenizer, such as `Split`, or None.
-    added_tokens
-        `AddedToken` objects in declaration order. Any iterable; kept as a tuple.
-    normalizer, post_processor, decoder
-        The other stages, or None where the tokenizer has none.
-    source
-        A str that says where this came from, for people; it takes no part in equality.
-    """
-
-    __slots__ = ("name", "model", "pre_tokenizer", "added_tokens", "normalizer", "post_processor", "decoder", "source")  # noqa: RUF023
-    _unequal = ("source",)
-    name: str
-    model: BPE
-    pre_tokenizer: Split | None
-    added_tokens: tuple[AddedToken, ...]
-    normalizer: Record | None
-    post_processor: Record | None
-    decoder: Record | None
-    source: str | None
-
-    def __init__(
-        self,
-        name: str,
-        model: BPE,
-        pre_tokenizer: Split | None,
-        added_tokens: Iterable[AddedToken] = (),
-        normalizer: Record | None = None,
-        post_processor: Record | None = None,
-        decoder: Record | None = None,
-        source: str | None = None,
-    ) -> None:
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"a spec's name must be a str that is not empty, got {name!r}")
-        added_tokens = tuple(added_tokens)
-        contents = set()
-        for token in added_tokens:
-            if not isinstance(token, AddedToken):
-                raise TypeError(f"added_tokens must hold AddedToken objects, got {type(token).__name__}")
-            if token.content in contents:
-                raise ValueError(f"added token {token.content!r} is declared twice")
-            contents.add(token.content)
-        self._set(
-            name=name,
-            model=model,
-            pre_tokenizer=pre_tokenizer,
-            added_tokens=added_tokens,
-            normalizer=normalizer,
-            post_processor=post_processor,
-            decoder=decoder,
-            source=source,
-        )
-
-    def __repr__(self) -> str:
-        return f"<Spec {self.name!r}: {self.model!r}, {self.pre_tokenizer!r}, {len(self.added_tokens)} added tokens>"
