@@ -91,7 +91,7 @@ def test_tokenizer_does_not_change(tok):
 
 @pytest.mark.parametrize(
     "change",
-    [{"model": BPE(TokenTable.from_dict(BYTES), mode="merges")}, {"pre_tokenizer": None}, {"normalizer": Split("a")},
+    [{"model": BPE(TokenTable.from_dict(BYTES), mode="other")}, {"pre_tokenizer": None}, {"normalizer": Split("a")},
      {"decoder": Split("a")}, {"post_processor": Split("a")}],
 )  # fmt: skip
 def test_spec_that_cannot_run_is_refused(change):
