@@ -25,6 +25,7 @@ MODULES = {
     "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "files": ["mem", "rankfile", "pack"],
     "ids": ["mem"],
+    "model": ["mem"],
     "pipeline": ["mem", "utf8", "vocab"],
     "readids": ["mem"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
@@ -36,6 +37,8 @@ MODULES = {
     "tiktoken_calls": [],
     "unicode": ["unicode"],
     "vocab": ["mem", "vocab"],
+    "wordlevel": ["mem", "trie"],
+    "wordpiece": ["mem", "trie"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"
