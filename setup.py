@@ -16,6 +16,7 @@ from setuptools.command.build_ext import build_ext
 
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
+    "added": ["added", "mem", "unicode", "utf8"],
     "batch": ["mem", "pool", "text", "utf8"],
     "bpe": ["mem"],
     "buildinfo": [],
