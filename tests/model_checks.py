@@ -104,7 +104,7 @@ def check_bad_states(model, pretoken, tries=300, seed=5):
             pass
 
 
-def check_memory(modules, make, pretokens, most=60):
+def check_memory(modules, make, pretokens, most=400):
     """Make every allocation of building and of encoding fail once: a `MemoryError`, and the next try works."""
 
     def act(model):

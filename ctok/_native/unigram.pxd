@@ -1,0 +1,18 @@
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_vocab cimport ctok_status
+from ctok._native.model cimport Model
+from ctok._native.viterbi cimport Node, UnigramModel
+
+cdef struct UnigramScratch:
+    Node *nodes
+    uint32_t *stops
+    size_t cap
+
+cdef class Unigram(Model):
+    cdef UnigramModel m
+    cdef readonly object unk_id
+
+cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
+                                ctok_ids *ends) noexcept nogil

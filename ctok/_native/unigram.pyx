@@ -1,0 +1,232 @@
+"""The unigram model: the path of highest score through all pieces that may stand in a pretoken (viterbi.pyx), whole or open."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_reserve
+from ctok._native.c_trie cimport ctok_trie_free, ctok_trie_init
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
+    ctok_mem_zeroed, ctok_status)
+from ctok._native.model cimport Model, Table, give_one, table_failed, table_find, table_ids
+from ctok._native.unigram_open cimport (
+    unigram_open_copy, unigram_open_end, unigram_open_feed, unigram_open_free, unigram_open_load, unigram_open_new, unigram_open_save)
+from ctok._native.viterbi cimport Node, UnigramModel, viterbi_give_run, viterbi_go_on
+
+from ..errors import SpecError
+
+cdef enum:
+    LONG = 1 << 14              # bytes from which on a whole pretoken is encoded as an open one
+
+cdef double PENALTY = 10.0      # what an unknown character costs beyond the least probable piece
+
+
+cdef class Unigram(Model):
+    """The unigram model.
+
+    Parameters
+    ----------
+    tokens
+        A `spec.TokenTable` of pieces in UTF-8. Of equal pieces the last counts; an empty one is never found.
+    scores
+        Logarithms of probabilities by id, little-endian float64.
+    unk_id
+        The id for characters that no piece covers, or None: then `encode` refuses them.
+    byte_fallback
+        Unknown characters become the pieces ``<0x00>`` to ``<0xFF>`` of their bytes where the table has all that are needed.
+
+    Raises
+    ------
+    SpecError
+        The table is out of byte order, an id has no score, or `unk_id` is not one of those that have.
+
+    Notes
+    -----
+    Encoding costs a walk through the tree for each character: linear in the bytes for pieces of bounded length.
+    """
+
+    def __cinit__(self, tokens, scores, unk_id=None, byte_fallback=False):
+        cdef Table table = Table(tokens)
+        cdef uint32_t bad = 0
+        cdef int b
+        cdef ctok_status status
+        cdef const double[::1] score_of = memoryview(scores).cast("B").cast("d") if len(scores) else memoryview(bytes(8)).cast("d")
+        cdef size_t n_scores = len(memoryview(scores).cast("B")) // 8
+        if unk_id is not None and not 0 <= unk_id < n_scores:
+            raise SpecError(f"unk_id is {unk_id}, but there are {n_scores} scores")
+        status = ctok_trie_init(&self.m.trie, table.data, table.ends, table.n, NULL, 0, NULL, &bad)
+        if status == CTOK_OK:
+            status = table_ids(table, &self.m.id_of)
+        if status == CTOK_OK:
+            status = keep_scores(&self.m, table, &score_of[0], n_scores)
+        if status == CTOK_ERR_BYTE:
+            raise SpecError("token table: an id has no score")
+        if status != CTOK_OK:
+            raise table_failed(status, bad)
+        self.unk_id = unk_id
+        self.m.unk = CTOK_NO_ID if unk_id is None else unk_id
+        self.m.byte_fallback = byte_fallback
+        self.m.all_bytes = True
+        for b in range(256):
+            self.m.byte_ids[b] = table_find(&self.m.trie, self.m.id_of, b"<0x%02X>" % b)
+            self.m.all_bytes = self.m.all_bytes and self.m.byte_ids[b] != CTOK_NO_ID
+        self.m.id_of[0] = self.m.unk
+        self.model = &self.m
+        set_unigram(self)
+
+    def __dealloc__(self):
+        ctok_trie_free(&self.m.trie)
+        ctok_mem_free(self.m.score_of)
+        ctok_mem_free(self.m.id_of)
+
+
+cdef ctok_status keep_scores(UnigramModel *m, Table table, const double *scores, size_t n_scores) noexcept:
+    cdef size_t i
+    cdef double least = INFINITY
+    m.score_of = <double *>ctok_mem_alloc(<size_t>table.n + 1, sizeof(double))
+    if m.score_of == NULL:
+        return CTOK_ERR_MEMORY
+    for i in range(n_scores):
+        if scores[i] < least:
+            least = scores[i]
+    m.score_of[0] = least - PENALTY
+    for i in range(table.n):
+        if table.ids[i] >= n_scores:
+            return CTOK_ERR_BYTE
+        m.score_of[i + 1] = scores[table.ids[i]]
+    return CTOK_OK
+
+
+cdef void set_unigram(Unigram model):
+    model.ops.encode = unigram_encode
+    model.ops.scratch_new = unigram_scratch_new
+    model.ops.scratch_free = unigram_scratch_free
+    model.ops.open_new = unigram_open_new
+    model.ops.open_feed = unigram_open_feed
+    model.ops.open_end = unigram_open_end
+    model.ops.open_copy = unigram_open_copy
+    model.ops.open_free = unigram_open_free
+    model.ops.open_save = unigram_open_save
+    model.ops.open_load = unigram_open_load
+
+
+# ---- a whole pretoken ----
+
+cdef void *unigram_scratch_new(const void *model) noexcept nogil:
+    return ctok_mem_zeroed(1, sizeof(UnigramScratch))
+
+
+cdef void unigram_scratch_free(void *scratch) noexcept nogil:
+    if scratch != NULL:
+        ctok_mem_free((<UnigramScratch *>scratch).nodes)
+        ctok_mem_free((<UnigramScratch *>scratch).stops)
+        ctok_mem_free(scratch)
+
+
+cdef ctok_status scratch_reserve(UnigramScratch *s, size_t n) noexcept nogil:
+    if s.cap >= n:
+        return CTOK_OK
+    ctok_mem_free(s.nodes)
+    ctok_mem_free(s.stops)
+    n = max(n + n // 2, 256)
+    s.cap = 0
+    s.nodes = <Node *>ctok_mem_alloc(n, sizeof(Node))
+    s.stops = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
+    if s.nodes == NULL or s.stops == NULL:
+        ctok_mem_free(s.nodes)
+        ctok_mem_free(s.stops)
+        s.nodes = NULL
+        s.stops = NULL
+        return CTOK_ERR_MEMORY
+    s.cap = n
+    return CTOK_OK
+
+
+cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
+                                ctok_ids *ends) noexcept nogil:
+    cdef const UnigramModel *m = <const UnigramModel *>model
+    cdef UnigramScratch *s = <UnigramScratch *>scratch
+    cdef size_t i, next = 0, first = ids.n, first_end = ends.n if ends != NULL else 0
+    cdef ctok_status status
+    if n > LONG and ends == NULL:
+        status = encode_long(m, p, n, ids)
+        if status != CTOK_OK:
+            ids.n = first
+        return status
+    status = scratch_reserve(s, n + 1)
+    if status != CTOK_OK:
+        return status
+    for i in range(n + 1):
+        s.nodes[i].size = 0
+    s.nodes[0].score = 0
+    status = viterbi_go_on(m, s.nodes, p, n, &next, NULL, False)
+    if status == CTOK_OK and next != n:
+        status = CTOK_ERR_UTF8
+    if status == CTOK_OK:
+        status = give_path(m, s, p, n, ids, ends)
+    if status != CTOK_OK:
+        ids.n = first
+        if ends != NULL:
+            ends.n = first_end
+    return status
+
+
+cdef ctok_status give_path(const UnigramModel *m, UnigramScratch *s, const uint8_t *p, size_t n, ctok_ids *ids,
+                           ctok_ids *ends) noexcept nogil:
+    """Append the ids of the best path to the last place."""
+    cdef size_t e = n, k = 0, i
+    cdef bint some_unknown = False
+    while e:
+        s.stops[k] = <uint32_t>e
+        some_unknown |= m.id_of[s.nodes[e].piece] == m.unk
+        k += 1
+        e -= s.nodes[e].size
+    if some_unknown and m.unk != CTOK_NO_ID:
+        return give_path_with_runs(m, s, p, k, ids, ends)
+    if ctok_ids_reserve(ids, k) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    if ends != NULL:
+        if ctok_ids_reserve(ends, k) != CTOK_OK:
+            return CTOK_ERR_MEMORY
+        for i in range(k):
+            ends.at[ends.n + i] = s.stops[k - 1 - i]
+        ends.n += k
+    for i in range(k):
+        ids.at[ids.n + i] = m.id_of[s.nodes[s.stops[k - 1 - i]].piece]
+    ids.n += k
+    return CTOK_OK
+
+
+cdef ctok_status give_path_with_runs(const UnigramModel *m, const UnigramScratch *s, const uint8_t *p, size_t k, ctok_ids *ids,
+                                     ctok_ids *ends) noexcept nogil:
+    """The same for the k tokens whose ends are in s.stops, last first, where some are unknown."""
+    cdef size_t start = 0, end = 0
+    cdef ctok_id found
+    cdef ctok_status status = CTOK_OK
+    while k and status == CTOK_OK:
+        k -= 1
+        end = s.stops[k]
+        found = m.id_of[s.nodes[end].piece]
+        if found != m.unk:
+            status = give_one(found, end, ids, ends)
+        elif k == 0 or m.id_of[s.nodes[s.stops[k - 1]].piece] != m.unk:
+            status = viterbi_give_run(m, p + start, end - start, end, ids, ends)
+        else:
+            continue
+        start = end
+    return status
+
+
+cdef ctok_status encode_long(const UnigramModel *m, const uint8_t *p, size_t n, ctok_ids *ids) noexcept nogil:
+    """With room for what is not certain only, instead of for all places."""
+    cdef void *open = unigram_open_new(m)
+    cdef ctok_status status = CTOK_ERR_MEMORY if open == NULL else unigram_open_feed(open, p, n, ids)
+    if status == CTOK_OK:
+        status = unigram_open_end(open, ids)
+    unigram_open_free(open)
+    return status
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)
