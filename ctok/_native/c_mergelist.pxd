@@ -1,0 +1,23 @@
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
+
+cdef extern from "ctok_pairmap.h" nogil:
+    ctypedef struct ctok_pair:
+        uint64_t key
+        uint32_t rank
+        ctok_id joined
+    ctypedef struct ctok_pairmap:
+        ctok_pair *slots
+        size_t bytes
+        uint32_t bits
+        bint hollow
+    ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, size_t n, size_t prefix, size_t *bad)
+    void ctok_pairmap_free(ctok_pairmap *m)
+    const ctok_pair *ctok_pairmap_find(const ctok_pairmap *m, ctok_id left, ctok_id right)
+    void ctok_pairmap_prefetch(const ctok_pairmap *m, ctok_id left, ctok_id right)
+
+cdef extern from "ctok_bytelevel.h" nogil:
+    uint32_t ctok_bytelevel_char(uint8_t b)
+    ctok_status ctok_bytelevel_table(const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n, uint8_t *to_data,
+                                     uint32_t *to_ends, ctok_id *to_ids, uint32_t *to_n)

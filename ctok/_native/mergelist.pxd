@@ -1,0 +1,103 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_mergelist cimport ctok_pairmap
+from ctok._native.c_vocab cimport CTOK_NO_ID, ctok_id, ctok_status, ctok_vocab, ctok_vocab_find
+
+cdef enum:
+    AFFIXES = 255               # bytes of prefix and suffix together
+    KNOWN_NO = 1                # values of Merges.known
+    KNOWN_YES = 2
+
+# What becomes of a character that is no token and has no byte tokens.
+cdef enum Unknown:
+    UNKNOWN_DROPPED
+    UNKNOWN_TOKEN
+    UNKNOWN_REFUSED             # the unknown token is not in the vocabulary
+
+# The parts of a model that the nogil code needs, without Python objects. Read-only, but for `known`.
+cdef struct Merges:
+    const ctok_vocab *vocab     # tokens by what pretokens hold: bytes themselves if byte_level, else UTF-8
+    ctok_pairmap pairs
+    ctok_id unit[4][256]        # symbol of a byte (or ASCII character), by place: + 1 the last, + 2 not the first
+    ctok_id byte_token[256]     # <0xNN>
+    ctok_id unk
+    Unknown unknown
+    bint byte_level
+    bint plain                  # neither prefix nor suffix
+    bint fuse_unk
+    bint byte_fallback
+    bint ignore_merges
+    uint32_t room               # symbols that a byte of a pretoken can give
+    float dropout
+    uint8_t prefix[AFFIXES + 1]
+    uint8_t suffix[AFFIXES + 1]
+    size_t n_prefix
+    size_t n_suffix
+    uint8_t *known              # by id: does merging its own text give the token? 0: not asked yet, 1: no, 2: yes
+    uint32_t n_known
+
+# A queued merge of a slow run.
+cdef struct Queued:
+    uint32_t rank
+    uint32_t place
+    ctok_id joined
+
+cdef struct Queue:
+    Queued *at
+    size_t n
+    size_t cap
+
+# Scratch memory. Zeroed = empty; belongs to one thread at a time.
+cdef struct ListScratch:
+    size_t cap
+    int32_t *ranks              # the tree of minima
+    ctok_id *joined             # by symbol: what it and the one behind it join to, if they have a rank
+    ctok_id *ids
+    uint32_t *next              # symbol -> place of the one behind it
+    uint32_t *prev
+    ctok_ids symbols            # of the whole pretoken,
+    ctok_ids stops              # and the byte where each ends
+    Queue queue                 # a heap
+    Queue skipped
+    uint64_t random             # state of the generator, for dropout
+
+cdef void *list_scratch_new(const void *model) noexcept nogil       # NULL: no memory
+cdef void list_scratch_free(void *scratch) noexcept nogil
+cdef void list_scratch_trim(ListScratch *s) noexcept nogil
+
+# The ids of the pretoken p[0..n), appended to `ids`; `ends` NULL, or receives the byte where each token ends, as the reference counts.
+# CTOK_ERR_BYTE: an unknown character, and the unknown token is not in the vocabulary. `model` is a Merges, `scratch` a ListScratch.
+cdef ctok_status merges_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil
+
+# The same without looking the whole pretoken up, which `ignore_merges` asks for.
+cdef ctok_status merges_merge(const Merges *m, ListScratch *s, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil
+
+# Symbols on their way out, and the unknown characters before them that may still become one token.
+cdef struct Sink:
+    ctok_id *ids
+    uint32_t *stops             # or NULL
+    size_t n
+    uint32_t at                 # bytes so far, as the reference counts them
+    uint32_t unknown            # bytes of unknown characters that wait
+    bint waiting
+
+# The symbols of a whole pretoken. The sink has room for n * m.room of them.
+cdef ctok_status read_symbols(const Merges *m, const uint8_t *p, size_t n, Sink *k) noexcept nogil
+# A character as the vocabulary spells it at its place in the pretoken (as in Merges.unit); at most AFFIXES + 4 bytes. Returns their number.
+cdef size_t spelled(const Merges *m, const uint8_t *p, size_t size, int place, uint8_t *text) noexcept nogil
+
+cdef inline ctok_id whole(const Merges *m, const uint8_t *p, size_t n) noexcept nogil:
+    """The token of the whole pretoken, if it is one, whatever merging says."""
+    return ctok_vocab_find(m.vocab, p, n) if n <= m.vocab.longest else CTOK_NO_ID
+
+
+cdef inline bint settles(const Merges *m, ctok_id found) noexcept nogil:
+    """Is a pretoken that is this token known to be it?"""
+    return found != CTOK_NO_ID and (m.ignore_merges or m.known[found] == KNOWN_YES)
+
+
+cdef inline void learn(const Merges *m, ctok_id found, const ctok_id *ids, size_t n) noexcept nogil:
+    """The pretoken that is the token `found` merges to these ids. Threads may write the same byte: it is the same value."""
+    if found != CTOK_NO_ID:
+        m.known[found] = KNOWN_YES if n == 1 and ids[0] == found else KNOWN_NO

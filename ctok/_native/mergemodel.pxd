@@ -1,0 +1,12 @@
+from ctok._native.mergelist cimport Merges
+from ctok._native.model cimport Model
+from ctok._native.vocab cimport Vocab
+
+
+cdef class MergeList(Model):
+    cdef Merges m
+    cdef readonly Vocab vocab
+    cdef readonly object unk_id
+    cdef _set_affixes(self, bytes prefix, bytes suffix)
+    cdef _set_units(self, Vocab pieces)
+    cdef _set_pairs(self, Vocab pieces, merges)

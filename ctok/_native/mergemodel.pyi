@@ -1,0 +1,28 @@
+from typing_extensions import Buffer
+
+from ..spec import TokenTable
+from .model import Model
+from .vocab import Vocab
+
+class MergeList(Model):
+    vocab: Vocab
+    unk_id: int | None
+
+    def __new__(
+        cls,
+        tokens: TokenTable,
+        merges: Buffer,
+        unk_token: str | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        fuse_unk: bool = False,
+        byte_fallback: bool = False,
+        ignore_merges: bool = False,
+        dropout: float | None = None,
+        byte_level: bool = False,
+    ) -> MergeList: ...
+
+# For tests.
+def encode_dropping(model: MergeList, pretoken: Buffer, seed: int) -> list[int]: ...
+def encode_side_by_side(model: MergeList, pretokens: list[bytes], times: int = 1) -> tuple[list[list[int]], float]: ...
+def fail_after(n: int) -> int: ...

@@ -1,0 +1,238 @@
+"""The byte-pair model with a list of merges as an object, and what tests call."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from ctok._native.bpe cimport MergeTask
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
+from ctok._native.c_mergelist cimport ctok_bytelevel_table, ctok_pairmap_free, ctok_pairmap_init
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status,
+    ctok_vocab_find)
+from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
+from ctok._native.mergelist cimport (
+    AFFIXES, UNKNOWN_DROPPED, UNKNOWN_REFUSED, UNKNOWN_TOKEN, ListScratch, Merges, list_scratch_free, list_scratch_new, merges_encode,
+    spelled)
+from ctok._native.mergeopen cimport (
+    merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save)
+from ctok._native.model cimport Model
+from ctok._native.vocab cimport Vocab
+
+from time import thread_time
+
+from ..errors import EncodeError, SpecError, UnknownIdError
+
+cdef class MergeList(Model):
+    """A byte-pair model with a list of merges.
+
+    Parameters
+    ----------
+    tokens
+        A `spec.TokenTable` of texts in UTF-8, as the file spells them.
+    merges
+        Little-endian uint32: left id and right id of each merge in turn, earliest first.
+    unk_token, continuing_subword_prefix, end_of_word_suffix, fuse_unk, byte_fallback, ignore_merges, dropout
+        As in `spec.BPE`.
+    byte_level
+        The tokens are spelled in the alphabet of visible characters that byte-level files use, and pretokens are the bytes themselves.
+
+    Attributes
+    ----------
+    vocab
+        The tokens by what pretokens hold. Of a byte-level model: without those that spell no bytes.
+
+    Raises
+    ------
+    SpecError
+        A merge names an id without a token, or gives a text that is no token; `dropout` is not between 0 and 1; prefix and suffix are
+        longer than 255 bytes together; a text or an id occurs twice.
+
+    Notes
+    -----
+    Cost: about 20 ms for 280 000 merges. Immutable: any number of threads may use it.
+    """
+
+    def __cinit__(self, tokens, merges, unk_token=None, continuing_subword_prefix=None, end_of_word_suffix=None, fuse_unk=False,
+                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False):
+        cdef Merges *m = &self.m
+        pieces = Vocab(tokens.data, tokens.ends, tokens.ids)
+        self.vocab = spelled_out(tokens) if byte_level else pieces
+        m.vocab = &self.vocab.v
+        m.byte_level, m.fuse_unk, m.byte_fallback, m.ignore_merges = byte_level, fuse_unk, byte_fallback, ignore_merges
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise SpecError(f"dropout must be between 0 and 1, got {dropout!r}")
+        m.dropout = 0 if dropout is None else dropout
+        self._set_affixes((continuing_subword_prefix or "").encode(), (end_of_word_suffix or "").encode())
+        self._set_units(pieces)
+        m.unknown = UNKNOWN_DROPPED
+        if unk_token is not None:
+            unk = pieces.find(unk_token.encode()) if unk_token else empty_token(pieces)
+            m.unknown = UNKNOWN_REFUSED if unk is None else UNKNOWN_TOKEN
+            m.unk = CTOK_NO_ID if unk is None else unk
+            self.unk_id = unk
+        self._set_pairs(pieces, merges)
+        m.n_known = len(pieces)
+        m.known = <uint8_t *>ctok_mem_zeroed(m.n_known, 1)
+        if m.known == NULL:
+            raise MemoryError("no memory for the merges")
+        self.model = m
+        set_ops(self)
+
+    def __dealloc__(self):
+        ctok_pairmap_free(&self.m.pairs)
+        ctok_mem_free(self.m.known)
+
+    cdef _set_affixes(self, bytes prefix, bytes suffix):
+        cdef Merges *m = &self.m
+        if len(prefix) + len(suffix) > AFFIXES:
+            raise SpecError(f"continuing_subword_prefix and end_of_word_suffix have more than {AFFIXES} bytes together")
+        m.n_prefix, m.n_suffix = len(prefix), len(suffix)
+        memcpy(m.prefix, <const uint8_t *>prefix, m.n_prefix)
+        memcpy(m.suffix, <const uint8_t *>suffix, m.n_suffix)
+        m.plain = m.n_prefix + m.n_suffix == 0
+        m.room = 1
+        if m.byte_fallback:
+            m.room = <uint32_t>((2 if m.byte_level else 1) + m.n_prefix + m.n_suffix)
+
+    cdef _set_units(self, Vocab pieces):
+        cdef Merges *m = &self.m
+        cdef uint8_t text[AFFIXES + 8]
+        cdef uint8_t one
+        cdef size_t n
+        cdef int b, place
+        for b in range(256):
+            one = <uint8_t>b
+            name = f"<0x{b:02X}>".encode()
+            n = len(name)
+            m.byte_token[b] = ctok_vocab_find(&pieces.v, <const uint8_t *>name, n)
+            for place in range(4):
+                m.unit[place][b] = CTOK_NO_ID
+                if m.byte_level or b < 0x80:
+                    n = spelled(m, &one, 1, place, text)
+                    m.unit[place][b] = ctok_vocab_find(&pieces.v, text, n)
+
+    cdef _set_pairs(self, Vocab pieces, merges):
+        cdef const uint32_t[::1] pairs = memoryview(merges).cast("B").cast("I")
+        cdef size_t n = pairs.shape[0] // 2, bad = 0
+        cdef ctok_status status = ctok_pairmap_init(&self.m.pairs, &pieces.v, &pairs[0] if n else NULL, n, self.m.n_prefix, &bad)
+        if status == CTOK_ERR_MEMORY:
+            raise MemoryError("no memory for the merges")
+        if status != CTOK_OK:
+            raise SpecError(f"merge {bad}: {what_is_wrong(pieces, pairs[2 * bad], pairs[2 * bad + 1], self.m.n_prefix)}")
+
+
+cdef object empty_token(Vocab pieces):
+    """The id of the empty token, which no look-up finds, or None. It stands first."""
+    return pieces.v.id_of[0] if pieces.v.n_tokens and pieces.v.begin[1] == 0 else None
+
+
+cdef void set_ops(MergeList model):
+    model.ops.encode = merges_encode
+    model.ops.scratch_new = list_scratch_new
+    model.ops.scratch_free = list_scratch_free
+    model.ops.open_new = merges_open_new
+    model.ops.open_feed = merges_open_feed
+    model.ops.open_end = merges_open_end
+    model.ops.open_copy = merges_open_copy
+    model.ops.open_free = merges_open_free
+    model.ops.open_save = merges_open_save
+    model.ops.open_load = merges_open_load
+
+
+cdef str what_is_wrong(Vocab pieces, uint32_t left, uint32_t right, size_t prefix):
+    parts = []
+    for number in (left, right):
+        try:
+            parts.append(pieces.token(number))
+        except UnknownIdError:
+            return f"id {number} is not in the vocabulary"
+    if len(parts[1]) < prefix:
+        return f"{parts[1].decode(errors='replace')!r} is shorter than the prefix of tokens inside a word"
+    return f"{(parts[0] + parts[1][prefix:]).decode(errors='replace')!r} is not in the vocabulary"
+
+
+cdef Vocab spelled_out(tokens):
+    """The tokens that spell bytes, by those bytes. `tokens` are in order: a vocabulary was built of them."""
+    cdef const uint8_t[::1] data = tokens.data
+    cdef const uint32_t[::1] ends = memoryview(tokens.ends).cast("B").cast("I")
+    cdef const uint32_t[::1] ids = memoryview(tokens.ids).cast("B").cast("I")
+    cdef uint32_t n = <uint32_t>ends.shape[0], kept = 0
+    to_data, to_ends, to_ids = bytearray(data.shape[0]), bytearray(4 * n), bytearray(4 * n)
+    cdef uint8_t[::1] data_view = to_data
+    cdef uint8_t[::1] end_view = to_ends
+    cdef uint8_t[::1] id_view = to_ids
+    cdef ctok_status status = CTOK_OK
+    if n:
+        status = ctok_bytelevel_table(
+            &data[0] if data.shape[0] else NULL, &ends[0], &ids[0], n, &data_view[0] if data.shape[0] else NULL,
+            <uint32_t *>&end_view[0], <ctok_id *>&id_view[0], &kept)
+    if status != CTOK_OK:
+        raise MemoryError("no memory for the vocabulary")
+    size = int.from_bytes(to_ends[4 * kept - 4:4 * kept], "little") if kept else 0
+    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept])
+
+
+# ---- for tests ----
+
+def encode_dropping(MergeList model not None, const uint8_t[::1] pretoken, uint64_t seed):
+    """Return the ids of a pretoken; `seed` is where the dropout's random numbers start."""
+    cdef ListScratch *s = <ListScratch *>list_scratch_new(&model.m)
+    cdef ctok_ids ids
+    cdef size_t i
+    memset(&ids, 0, sizeof(ids))
+    try:
+        if s == NULL:
+            raise MemoryError("no memory to merge")
+        s.random = seed
+        if merges_encode(&model.m, s, &pretoken[0] if pretoken.shape[0] else NULL, pretoken.shape[0], &ids, NULL) != CTOK_OK:
+            raise MemoryError("no memory to merge")
+        return [ids.at[i] for i in range(ids.n)]
+    finally:
+        list_scratch_free(s)
+        ctok_ids_free(&ids)
+
+
+def encode_side_by_side(MergeList model not None, list pretokens, int times=1):
+    """Return ``(ids, seconds)``: the ids of each pretoken, merged side by side, and the time of a thread for it.
+
+    `times`: how often, each time by a model that has learnt nothing. An error is an `EncodeError` whose position is the number of the first
+    pretoken that cannot be encoded.
+    """
+    cdef ListScratch *s = <ListScratch *>list_scratch_new(&model.m)
+    cdef ListLane *lanes = <ListLane *>ctok_mem_alloc(LIST_LANES, sizeof(ListLane))
+    cdef size_t n = len(pretokens), which = 0, i, j
+    cdef MergeTask *tasks = <MergeTask *>ctok_mem_zeroed(n, sizeof(MergeTask))
+    cdef ctok_ids ids
+    cdef ctok_status status = CTOK_ERR_MEMORY
+    cdef bytes pretoken
+    memset(&ids, 0, sizeof(ids))
+    try:
+        if s == NULL or lanes == NULL or tasks == NULL:
+            raise MemoryError("no memory to merge")
+        for i in range(n):
+            pretoken = pretokens[i]
+            tasks[i].p = <const uint8_t *><const char *>pretoken
+            tasks[i].n = <uint32_t>len(pretoken)
+        started = thread_time()
+        for _ in range(times):
+            ids.n = 0
+            if times > 1:
+                memset(model.m.known, 0, model.m.n_known)
+            with nogil:
+                status = merges_encode_many(&model.m, tasks, n, lanes, s, &ids, &which)
+        seconds = thread_time() - started
+        if status == CTOK_ERR_MEMORY:
+            raise MemoryError("no memory to merge")
+        if status != CTOK_OK:
+            raise EncodeError("the vocabulary has no token for a part of the text, and no unknown token", position=which, unit="byte")
+        return [[ids.at[j] for j in range(tasks[i].begin, tasks[i].begin + tasks[i].count)] for i in range(n)], seconds
+    finally:
+        list_scratch_free(s)
+        ctok_mem_free(lanes)
+        ctok_mem_free(tasks)
+        ctok_ids_free(&ids)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

@@ -1,0 +1,56 @@
+"""From a model's record to what encodes pretokens."""
+
+from ..errors import SpecError
+from ..spec import BPE, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .._native.model import Model
+
+__all__ = ["build_model"]
+
+
+def build_model(record: Record, byte_level: bool = False) -> "Model":
+    """Return the model of a record other than `BPE` by rank, which the engine runs itself.
+
+    Parameters
+    ----------
+    record
+        A record of `ctok.stagespecs.models`.
+    byte_level
+        The file spells bytes in the alphabet of visible characters: `BPE` takes pretokens as the bytes themselves.
+
+    Raises
+    ------
+    SpecError
+        The record says what cannot be run.
+    """
+    builder = _BUILDERS.get(type(record).__name__)
+    if builder is None:
+        raise SpecError(f"a model of type {type(record).__name__} cannot be run")
+    return builder(record, byte_level)
+
+
+def _bpe(record: BPE, byte_level: bool) -> "Model":
+    from .._native.mergemodel import MergeList
+
+    if record.mode != "merges" or record.merges is None:
+        raise SpecError(f"a BPE model of mode {record.mode!r} cannot be run here")
+    return MergeList(
+        record.tokens,
+        record.merges,
+        unk_token=record.unk_token,
+        continuing_subword_prefix=record.continuing_subword_prefix,
+        end_of_word_suffix=record.end_of_word_suffix,
+        fuse_unk=record.fuse_unk,
+        byte_fallback=record.byte_fallback,
+        ignore_merges=record.ignore_merges,
+        dropout=record.dropout,
+        byte_level=byte_level,
+    )
+
+
+_BUILDERS: "dict[str, Callable[[Any, bool], Model]]" = {"BPE": _bpe}
