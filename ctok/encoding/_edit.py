@@ -1,0 +1,189 @@
+"""Encodings put together, cut and filled up: functions that return new ones."""
+
+from __future__ import annotations
+
+from ._record import FLAGS, NUMBERS, Encoding, added, changed, make, repeated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..stagespecs.limits import Padding, Truncation
+
+__all__ = ["merge", "pad", "pad_all", "pad_length", "truncate", "truncate_pair"]
+
+SIDES = ("left", "right")
+
+
+def merge(encodings: Iterable[Encoding]) -> Encoding:
+    """Return the encodings one behind the other, as one.
+
+    Its overflowing pieces are all combinations: of each piece that one of them cut off with what the others have, cut off or not.
+    """
+    listed = list(encodings)
+    if not listed:
+        return make(tuple([repeated(0, 0)] * len(NUMBERS) + [memoryview(b"")] * len(FLAGS)), str, {}, {}, (), "char")
+    whole = listed[0]
+    for other in listed[1:]:
+        whole = _joined(whole, other)
+    return whole
+
+
+def _joined(left: Encoding, right: Encoding) -> Encoding:
+    n = len(left)
+    views = zip(left._columns, right._columns, strict=True)
+    joined = [memoryview(b"".join(pair)) for pair in views]
+    columns = (*(column.cast("I") for column in joined[: len(NUMBERS)]), *joined[len(NUMBERS) :])
+    ranges = {**left._ranges, **{sequence: (n + start, n + stop) for sequence, (start, stop) in right._ranges.items()}}
+    names = {**left._names, **{n + i: name for i, name in right._names.items()}}
+    token = left._token if left._token is not str else right._token
+    if right._token is not token and right._token is not str:  # two texts of different tokenizers: all tokens by name
+        names.update((n + i, name) for i, name in enumerate(right.tokens))
+
+    def overflowing() -> tuple[Encoding, ...]:
+        found = []
+        for piece in left.overflowing:
+            found.append(_joined(piece, right))
+            found.extend(_joined(piece, other) for other in right.overflowing)
+        found.extend(_joined(left, other) for other in right.overflowing)
+        return tuple(found)
+
+    nothing = left._overflowing == () and right._overflowing == ()
+    return make(columns, token, names, ranges, () if nothing else overflowing, left.unit)
+
+
+def _slice(encoding: Encoding, start: int, stop: int) -> Encoding:
+    names = {i - start: name for i, name in encoding._names.items() if start <= i < stop} if encoding._names else {}
+    return make(tuple([column[start:stop] for column in encoding._columns]), encoding._token, names, {}, (), encoding.unit)
+
+
+def _places(n: int, max_length: int, stride: int, direction: str) -> list[tuple[int, int]]:
+    """Where the pieces of n ids start and stop: the first is what remains."""
+    step = max_length - stride
+    places = []
+    for k in range(0, n, step):
+        if direction == "right":
+            places.append((k, min(k + max_length, n)))
+            if places[-1][1] == n:
+                break
+        else:
+            places.append((max(n - k - max_length, 0), n - k))
+            if places[-1][0] == 0:
+                break
+    return places
+
+
+def truncate(encoding: Encoding, max_length: int, stride: int = 0, direction: str = "right") -> Encoding:
+    """Return the encoding with at most `max_length` ids; what is cut off becomes its `overflowing` pieces.
+
+    Parameters
+    ----------
+    max_length
+        Ids that remain. 0: all of it becomes one overflowing piece.
+    stride
+        Ids that each piece repeats of the one before; less than `max_length`.
+    direction
+        The side at which is cut. ``"left"``: the last ids remain, and the pieces go backwards.
+
+    Notes
+    -----
+    A cut encoding of several texts no longer says which ids belong to which.
+    """
+    if direction not in SIDES:
+        raise ValueError(f"direction must be 'left' or 'right', got {direction!r}")
+    if max_length < 0 or stride < 0:
+        raise ValueError(f"max_length and stride cannot be negative, got {max_length} and {stride}")
+    n = len(encoding)
+    if max_length >= n:
+        return encoding
+    if max_length == 0:
+        return changed(_slice(encoding, 0, 0), overflowing=(encoding,))
+    if stride >= max_length:
+        raise ValueError(f"stride is {stride}, but must be less than the {max_length} ids that remain (special tokens not counted)")
+    places = _places(n, max_length, stride, direction)
+    kept = _slice(encoding, *places[0])
+    return changed(kept, overflowing=lambda: tuple(_slice(encoding, *place) for place in places[1:]))
+
+
+def _longest_first(n: int, m: int, most: int) -> tuple[int, int]:
+    """How many of n and m ids remain, so that the longer text loses first."""
+    low, high = min(n, m), max(n, m)
+    high = low if low > most else max(low, most - low)
+    if low + high > most:
+        low = most // 2
+        high = low + most % 2
+    return (low, high) if n <= m else (high, low)
+
+
+def truncate_pair(first: Encoding, second: Encoding | None, truncation: Truncation, n_added: int = 0) -> tuple[Encoding, Encoding | None]:
+    """Return one text or two, cut so that with `n_added` more ids there are at most ``truncation.max_length``.
+
+    Raises
+    ------
+    ValueError
+        The added ids alone are too many; the stride is not less than what remains of a text; a text that is to be cut is missing or too
+        short.
+    """
+    most, stride, direction = truncation.max_length - n_added, truncation.stride, truncation.direction
+    if most < 0:
+        raise ValueError(f"max_length is {truncation.max_length}, but the special tokens alone are {n_added}")
+    if most and stride >= most:
+        raise ValueError(f"stride is {stride}, but must be less than max_length without the special tokens, which is {most}")
+    if most == 0:
+        return truncate(first, 0), None if second is None else truncate(second, 0)
+    n, m = len(first), 0 if second is None else len(second)
+    excess = n + m - most
+    if excess <= 0:
+        return first, second
+    if truncation.strategy == "longest_first":
+        if second is None:
+            return truncate(first, most, stride, direction), None
+        n, m = _longest_first(n, m, most)
+        return truncate(first, n, stride, direction), truncate(second, m, stride, direction)
+    if truncation.strategy == "only_first":
+        return _shortened(first, excess, stride, direction), second
+    if second is None:
+        raise ValueError("truncation is to cut the second text only, but there is no second text")
+    return first, _shortened(second, excess, stride, direction)
+
+
+def _shortened(encoding: Encoding, excess: int, stride: int, direction: str) -> Encoding:
+    if len(encoding) <= excess:
+        raise ValueError(f"the text to be cut has {len(encoding)} ids, too few to leave out {excess}")
+    return truncate(encoding, len(encoding) - excess, stride, direction)
+
+
+def pad(
+    encoding: Encoding, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]"
+) -> Encoding:
+    """Return the encoding with padding up to `length` ids, and so each of its overflowing pieces. What is longer stays as it is."""
+    if direction not in SIDES:
+        raise ValueError(f"direction must be 'left' or 'right', got {direction!r}")
+    missing = max(length - len(encoding), 0)
+    if missing == 0 and encoding._overflowing == ():
+        return encoding
+    padded = changed(encoding, overflowing=())
+    if missing:
+        filling = added([(pad_id, pad_token)] * missing, pad_type_id, encoding.unit, attention=0)
+        padded = _joined(padded, filling) if direction == "right" else _joined(filling, padded)
+    if encoding._overflowing == ():
+        return padded
+
+    def overflowing() -> tuple[Encoding, ...]:
+        return tuple([pad(piece, length, direction, pad_id, pad_type_id, pad_token) for piece in encoding.overflowing])
+
+    return changed(padded, overflowing=overflowing)
+
+
+def pad_length(lengths: Iterable[int], length: int | None = None, multiple: int | None = None) -> int:
+    """Return the length to which encodings are filled up: `length`, or that of the longest, rounded up to a multiple."""
+    target = max(lengths, default=0) if length is None else length
+    if multiple:
+        target += -target % multiple
+    return target
+
+
+def pad_all(encodings: Sequence[Encoding], padding: Padding) -> list[Encoding]:
+    """Return the encodings of a batch, all filled up as `padding` says."""
+    length = pad_length(map(len, encodings), padding.length, padding.pad_to_multiple_of)
+    return [pad(encoding, length, padding.direction, padding.pad_id, padding.pad_type_id, padding.pad_token) for encoding in encodings]

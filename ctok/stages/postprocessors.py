@@ -1,0 +1,270 @@
+"""Post-processors: what is put around the ids of one text or two.
+
+`build_post_processor` gives a `PostProcessor`. `PostProcessor.around` is all that plain encoding, counting and streams need: the ids before
+and behind a single text. `PostProcessor.encode` is the whole of it, over `Encoding` records: cut, add, merge.
+
+Inside, a post-processor turns a list of encodings into a list of encodings, which are merged at the end. A sequence of post-processors
+hands the list on unmerged, as the reference does.
+"""
+
+from __future__ import annotations
+
+from ..encoding import Encoding, merge, truncate_pair
+from ..encoding._record import added, changed, numbers_of, repeated
+from ..errors import SpecError
+from ..stagespecs import postprocessors as specs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..spec import Record
+    from ..stagespecs.limits import Truncation
+
+    Step = Callable[[list[Encoding], bool], list[Encoding]]
+
+__all__ = ["PostProcessor", "build_post_processor", "trim_offsets"]
+
+#: White_Space of Unicode 16, and how byte-level tokens show a space.
+SPACES = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0120"
+)
+#: Stands for the text where only what is put around it is asked for.
+_TEXT = 0xFFFFFFFE
+
+
+# ---- spans without white space ----
+
+
+def _spaces(token: str, unit: str) -> tuple[int, int, int]:
+    """Return how many spaces lead a token, and what they and those at its end take in a text."""
+    leading = len(token) - len(token.lstrip("".join(SPACES)))
+    trailing = len(token) - len(token.rstrip("".join(SPACES)))
+    sizes = [1 if unit != "byte" or char == "\u0120" else len(char.encode()) for char in token]
+    return leading, sum(sizes[:leading]), sum(sizes[len(token) - trailing :])
+
+
+def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
+    """Return the encoding with spans that leave out the white space with which a token begins and ends.
+
+    With `add_prefix_space` a single space at the start of the text is taken for one that was put there, and has no part in the span anyway.
+    """
+    starts, ends = list(encoding.column("starts")), list(encoding.column("ends"))
+    known: dict[str, tuple[int, int, int]] = {}
+    for i, token in enumerate(encoding.tokens):
+        if token not in known:
+            known[token] = _spaces(token, encoding.unit)
+        count, leading, trailing = known[token]
+        if count:
+            if (i == 0 or starts[i] == 0) and add_prefix_space and count == 1:
+                leading = 0
+            starts[i] = min(starts[i] + leading, ends[i])
+        if trailing and ends[i] >= trailing:
+            ends[i] = max(ends[i] - trailing, starts[i])
+    from array import array
+
+    return changed(encoding, starts=numbers_of(array("I", starts)), ends=numbers_of(array("I", ends)))
+
+
+def _with_pieces(encoding: Encoding, change: Callable[[Encoding], Encoding]) -> Encoding:
+    """Change an encoding and the pieces that overflow from it."""
+    if encoding._overflowing == ():
+        return change(encoding)
+    return changed(change(encoding), overflowing=lambda: tuple([change(piece) for piece in encoding.overflowing]))
+
+
+def _trim_all(encodings: list[Encoding], add_prefix_space: bool) -> list[Encoding]:
+    return [_with_pieces(encoding, lambda one: trim_offsets(one, add_prefix_space)) for encoding in encodings]
+
+
+def _typed(encoding: Encoding, type_id: int) -> Encoding:
+    return changed(encoding, type_ids=repeated(type_id, len(encoding)))
+
+
+def _numbered(encoding: Encoding, sequence: int) -> Encoding:
+    return changed(encoding, ranges={**encoding._ranges, sequence: (0, len(encoding))})
+
+
+# ---- steps ----
+
+
+def _byte_level(record: specs.ByteLevel) -> Step:
+    def step(encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if record.trim_offsets:
+            encodings = _trim_all(encodings, record.add_prefix_space)
+        return [_numbered(encoding, i) for i, encoding in enumerate(encodings)]
+
+    return step
+
+
+def _wrapped(encoding: Encoding, before: list[Encoding], behind: list[Encoding], sequence: int) -> Encoding:
+    """Return the encoding between others; all of it then counts as text in the mask of special tokens, and as one sequence."""
+    plain = changed(encoding, special_tokens_mask=memoryview(bytes(len(encoding))), overflowing=(), ranges={})
+    n = sum(map(len, before))
+    return changed(merge([*before, plain, *behind]), ranges={sequence: (n, n + len(encoding))})
+
+
+def _bert(record: specs.BertProcessing) -> Step:
+    def step(encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if not add_special_tokens:
+            return encodings
+        unit = encodings[0].unit
+        first, sep, second = (added([(pair[1], pair[0])], kind, unit) for pair, kind in ((record.cls, 0), (record.sep, 0), (record.sep, 1)))
+
+        def wrap(encoding: Encoding, i: int) -> Encoding:
+            return _wrapped(encoding, [first], [sep], 0) if i == 0 else _wrapped(encoding, [], [second], 1)
+
+        return [_with_pieces(encoding, lambda one, i=i: wrap(one, i)) for i, encoding in enumerate(encodings)]  # type: ignore[misc]
+
+    return step
+
+
+def _roberta(record: specs.RobertaProcessing) -> Step:
+    def step(encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if record.trim_offsets:
+            encodings = _trim_all(encodings, record.add_prefix_space)
+        encodings = [_typed(encoding, 0) for encoding in encodings]
+        if not add_special_tokens:
+            return encodings
+        first, sep = (added([(pair[1], pair[0])], 0, encodings[0].unit) for pair in (record.cls, record.sep))
+
+        def wrap(encoding: Encoding, i: int) -> Encoding:
+            return _wrapped(_typed(encoding, 0), [sep if i else first], [sep], 1 if i else 0)
+
+        return [_with_pieces(encoding, lambda one, i=i: wrap(one, i)) for i, encoding in enumerate(encodings)]  # type: ignore[misc]
+
+    return step
+
+
+def _template(record: specs.TemplateProcessing) -> Step:
+    tokens = {token.id: token for token in record.special_tokens}
+    for piece in (*record.single, *record.pair):
+        if isinstance(piece, specs.SpecialPiece) and piece.id not in tokens:
+            raise SpecError(f"the template uses {piece.id!r}, which is not among its special tokens")
+
+    def step(encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if len(encodings) not in (1, 2):
+            raise SpecError(f"a template takes one text or two, not {len(encodings)} parts that another post-processor made")
+        encodings, parts = list(encodings), []
+        for piece in record.pair if len(encodings) == 2 else record.single:
+            if isinstance(piece, specs.SequencePiece):
+                i = "AB".index(piece.id)
+                if i == len(encodings):
+                    raise SpecError("the template for a single text uses the second text")
+                encodings[i] = _numbered(_typed(encodings[i], piece.type_id), i)
+                parts.append(encodings[i])
+            elif add_special_tokens:
+                token = tokens[piece.id]
+                parts.append(added(zip(token.ids, token.tokens, strict=True), piece.type_id, encodings[0].unit))
+        return parts
+
+    return step
+
+
+def _counts(record: Record | None) -> tuple[int, int]:
+    """Return how many ids are added to one text and to two."""
+    if isinstance(record, specs.TemplateProcessing):
+        sizes = {token.id: len(token.ids) for token in record.special_tokens}
+        single, pair = (
+            sum(sizes[piece.id] for piece in pieces if isinstance(piece, specs.SpecialPiece)) for pieces in (record.single, record.pair)
+        )
+        return single, pair
+    if isinstance(record, specs.BertProcessing):
+        return 2, 3
+    if isinstance(record, specs.RobertaProcessing):
+        return 2, 4
+    if isinstance(record, specs.Sequence):
+        counts = [_counts(step) for step in record.steps]
+        return sum(single for single, _ in counts), sum(pair for _, pair in counts)
+    return 0, 0
+
+
+def _steps(record: Record) -> list[Step]:
+    if isinstance(record, specs.Sequence):
+        return [step for part in record.steps for step in _steps(part)]
+    if isinstance(record, specs.TemplateProcessing):
+        return [_template(record)]
+    if isinstance(record, specs.BertProcessing):
+        return [_bert(record)]
+    if isinstance(record, specs.RobertaProcessing):
+        return [_roberta(record)]
+    if isinstance(record, specs.ByteLevel):
+        return [_byte_level(record)]
+    raise SpecError(f"{type(record).__name__} is not a post-processor that ctok can run")
+
+
+class PostProcessor:
+    """What puts special tokens around texts. Immutable: any number of threads may use it.
+
+    Attributes
+    ----------
+    record
+        The specification it was built from, or None.
+    """
+
+    __slots__ = ("_counts", "_steps", "record")
+
+    def __init__(self, record: Record | None) -> None:
+        self.record = record
+        self._steps = None if record is None else _steps(record)
+        self._counts = _counts(record)
+
+    def n_added(self, pair: bool = False) -> int:
+        """Return how many ids are added to a text, or to a pair."""
+        return self._counts[1 if pair else 0]
+
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the ids before and behind a single text.
+
+        Raises
+        ------
+        SpecError
+            The text does not come exactly once.
+        """
+        text = Encoding.from_tokens(repeated(_TEXT, 1), repeated(0, 1), repeated(1, 1), repeated(0, 1), token=lambda _: "text")
+        ids = self.process(text).ids
+        if ids.count(_TEXT) != 1:
+            raise SpecError(f"the post-processor gives a single text {ids.count(_TEXT)} times; it must come once to be counted or streamed")
+        place = ids.index(_TEXT)
+        return tuple(ids[:place]), tuple(ids[place + 1 :])
+
+    def process(self, first: Encoding, second: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
+        """Return one text or two with what belongs around them, as one encoding."""
+        if self._steps is None:
+            if second is None:
+                return first
+            return merge([_numbered(first, 0), _numbered(second, 1)])
+        encodings = [
+            changed(_typed(_with_pieces(encoding, lambda one, i=i: _numbered(one, i)), i))  # type: ignore[misc]
+            for i, encoding in enumerate([first] if second is None else [first, second])
+        ]
+        for step in self._steps:
+            encodings = step(encodings, add_special_tokens)
+        return merge(encodings)
+
+    def encode(
+        self, first: Encoding, second: Encoding | None = None, add_special_tokens: bool = True, truncation: Truncation | None = None
+    ) -> Encoding:
+        """Return what the texts become: cut so that all fits, then processed.
+
+        `second` has type id 1 (``Encoding.from_tokens(..., type_id=1)``). Raises `ValueError` where `truncation` cannot be kept
+        (`ctok.encoding.truncate_pair`).
+        """
+        if truncation is not None:
+            n_added = self.n_added(second is not None) if add_special_tokens else 0
+            first, second = truncate_pair(first, second, truncation, n_added)
+        return self.process(first, second, add_special_tokens)
+
+
+def build_post_processor(record: Record | None) -> PostProcessor:
+    """Return the post-processor of a specification; None gives one that adds nothing.
+
+    Raises
+    ------
+    SpecError
+        ctok cannot run it, or it contradicts itself.
+    """
+    built = PostProcessor(record)
+    nothing = Encoding.from_tokens(b"", b"", b"", b"", token=str)
+    built.process(nothing)
+    return built
