@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ctok_bytesort.h"
 #include "ctok_le.h"
 #include "ctok_mem.h"
 
@@ -99,8 +100,8 @@ static ctok_rank_fault parse_line(parser *p, ctok_rank_line *line, const uint8_t
     ctok_rank_fault fault = parse_token(p);
     if (fault != CTOK_RANK_OK) return fault;
     if (p->out - token > (ptrdiff_t)CTOK_RANK_TOKEN_MAX) return CTOK_RANK_LONG;
-    line->begin = (uint32_t)(token - bytes);
-    line->len = (uint32_t)(p->out - token);
+    line->token.begin = (uint32_t)(token - bytes);
+    line->token.len = (uint32_t)(p->out - token);
     if (p->at < p->end && *p->at == ' ') {
         p->at++;
         return parse_rank(p, &line->rank);
@@ -148,61 +149,8 @@ static ctok_status parse(ctok_rankfile *f, const uint8_t *buf, size_t n, ctok_ra
 
 /* ---- sorting ---- */
 
-typedef struct record {
-    uint64_t key;
-    uint32_t at; /* index into lines */
-} record;
-
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
-
-/* Stable radix sort of n records by the low bits of their keys. The result is in *a; *a and *b may have changed places. */
-static void sort_by_key(record **a, record **b, uint32_t n, unsigned bits) {
-    for (unsigned shift = 0; shift < bits; shift += DIGIT_BITS) {
-        uint32_t count[DIGITS] = {0}, sum = 0;
-        record *from = *a, *to = *b;
-        for (uint32_t i = 0; i < n; i++) count[from[i].key >> shift & (DIGITS - 1)]++;
-        if (count[from[0].key >> shift & (DIGITS - 1)] == n) continue;
-        for (uint32_t d = 0; d < DIGITS; d++) {
-            const uint32_t c = count[d];
-            count[d] = sum;
-            sum += c;
-        }
-        for (uint32_t i = 0; i < n; i++) to[count[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
-        *a = to;
-        *b = from;
-    }
-}
-
-static int token_order(const ctok_rankfile *f, uint32_t x, uint32_t y) {
-    const ctok_rank_line *a = &f->lines[x], *b = &f->lines[y];
-    const int c = memcmp(f->bytes + a->begin, f->bytes + b->begin, a->len < b->len ? a->len : b->len);
-    return c ? c : (a->len > b->len) - (a->len < b->len);
-}
-
-/* Stable merge sort by whole tokens of records that have equal keys; spare has room for as many. */
-static void sort_by_token(const ctok_rankfile *f, record *a, record *spare, uint32_t n) {
-    for (uint32_t i = 1; n <= 8 && i < n; i++) {
-        const record r = a[i];
-        uint32_t j = i;
-        for (; j && token_order(f, a[j - 1].at, r.at) > 0; j--) a[j] = a[j - 1];
-        a[j] = r;
-    }
-    if (n <= 8) return;
-    const uint32_t half = n / 2;
-    sort_by_token(f, a, spare, half);
-    sort_by_token(f, a + half, spare, n - half);
-    memcpy(spare, a, half * sizeof *a);
-    uint32_t left = 0, right = half, out = 0;
-    while (left < half && right < n) a[out++] = token_order(f, spare[left].at, a[right].at) <= 0 ? spare[left++] : a[right++];
-    memcpy(a + out, spare + left, (half - left) * sizeof *a);
-}
-
-static void sort_ties(const ctok_rankfile *f, record *a, record *spare) {
-    for (uint32_t i = 0, j; i < f->n; i = j) {
-        for (j = i + 1; j < f->n && a[j].key == a[i].key;) j++;
-        if (j - i > 1) sort_by_token(f, a + i, spare, j - i);
-    }
+static int same_token(const ctok_rankfile *f, uint32_t x, uint32_t y) {
+    return ctok_bytestring_order(f->bytes, &f->lines[x].token, &f->lines[y].token) == 0;
 }
 
 /* Of two neighbours that are the same, keep the pair whose later line comes first in the file. */
@@ -212,32 +160,30 @@ static void note_twice(const ctok_rankfile *f, ctok_rank_error *error, ctok_rank
     *error = (ctok_rank_error){.fault = fault, .line = other, .other = one};
 }
 
-static void sort_all(ctok_rankfile *f, record *a, record *b, ctok_rank_error *error) {
-    for (uint32_t i = 0; i < f->n; i++) a[i] = (record){ctok_be64_prefix(f->bytes + f->lines[i].begin, f->lines[i].len), i};
-    sort_by_key(&a, &b, f->n, 64);
-    sort_ties(f, a, b);
+static void sort_all(ctok_rankfile *f, ctok_sortkey *room, ctok_rank_error *error) {
+    ctok_sortkey *b = room + f->n, *a = ctok_bytesort(f->bytes, f->lines, sizeof *f->lines, f->n, room, b);
     for (uint32_t i = 0; i < f->n; i++) f->order[i] = a[i].at;
     for (uint32_t i = 1; i < f->n; i++) {
-        if (a[i - 1].key == a[i].key && token_order(f, a[i - 1].at, a[i].at) == 0) {
+        if (a[i - 1].key == a[i].key && same_token(f, a[i - 1].at, a[i].at)) {
             note_twice(f, error, CTOK_RANK_SAME_TOKEN, a[i - 1].at, a[i].at);
         }
     }
     if (error->fault != CTOK_RANK_OK) return;
-    for (uint32_t i = 0; i < f->n; i++) a[i] = (record){f->lines[i].rank, i};
-    sort_by_key(&a, &b, f->n, 31);
+    for (uint32_t i = 0; i < f->n; i++) room[i] = (ctok_sortkey){f->lines[i].rank, i};
+    a = ctok_sort_keys(room, b, f->n, 31);
     for (uint32_t i = 1; i < f->n; i++) {
         if (a[i - 1].key == a[i].key) note_twice(f, error, CTOK_RANK_SAME_RANK, a[i - 1].at, a[i].at);
     }
 }
 
 static ctok_status sort(ctok_rankfile *f, ctok_rank_error *error) {
-    record *records = ctok_mem_alloc(f->n, 2 * sizeof *records);
+    ctok_sortkey *records = ctok_mem_alloc(f->n, 2 * sizeof *records);
     f->order = ctok_mem_alloc(f->n, sizeof *f->order);
     if (!records || !f->order) {
         ctok_mem_free(records);
         return CTOK_ERR_MEMORY;
     }
-    sort_all(f, records, records + f->n, error);
+    sort_all(f, records, error);
     ctok_mem_free(records);
     return error->fault == CTOK_RANK_OK ? CTOK_OK : CTOK_ERR_FORMAT;
 }
@@ -266,8 +212,8 @@ void ctok_rankfile_table(const ctok_rankfile *f, uint8_t *data, uint8_t *ends, u
     uint32_t total = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const ctok_rank_line *line = &f->lines[f->order[i]];
-        memcpy(data + total, f->bytes + line->begin, line->len);
-        total += line->len;
+        memcpy(data + total, f->bytes + line->token.begin, line->token.len);
+        total += line->token.len;
         ctok_le32_put(ends + 4 * (size_t)i, total);
         ctok_le32_put(ids + 4 * (size_t)i, line->rank);
     }

@@ -11,6 +11,7 @@
 #define CTOK_RANKFILE_H
 
 #include "ctok_base.h"
+#include "ctok_bytesort.h"
 
 #define CTOK_RANK_MAX INT32_MAX
 #define CTOK_RANK_TOKEN_MAX 0xFFFFFFu /* bytes of one token: what ctok_token.len holds */
@@ -38,8 +39,7 @@ typedef struct ctok_rank_error {
 } ctok_rank_error;
 
 typedef struct ctok_rank_line {
-    uint32_t begin; /* first byte of the token in ctok_rankfile.bytes */
-    uint32_t len;
+    ctok_bytestring token; /* in ctok_rankfile.bytes */
     uint32_t rank;
     uint32_t line;
 } ctok_rank_line;

@@ -1,5 +1,5 @@
 /* fuzz_rankfile.c - any bytes as a .tiktoken file: an error with a line that exists, or a table in strictly ascending order.
- * links: mem rankfile */
+ * links: mem bytesort rankfile */
 #include "ctok_rankfile.h"
 
 #include <stdlib.h>

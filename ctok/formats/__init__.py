@@ -59,7 +59,11 @@ def load(
         raise VocabularyFileError("there is no such file", path=where) from None
     kind = sniff(data)
     if kind == "binary":
-        return _changed(where, pattern, special_tokens)
+        return _changed(_binary(where), pattern, special_tokens)
+    if kind == "tokenizer_json":
+        from . import tokenizer_json
+
+        return _changed(tokenizer_json.loads(data, path=where), pattern, special_tokens)
     if kind in ("tiktoken", "empty", "unknown"):
         from . import tiktoken
 
@@ -85,12 +89,16 @@ def dump(spec: Spec, path: str | PathLike[str]) -> None:
         binary.dump(spec, path)
 
 
-def _changed(path: str, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None) -> Spec:
-    from ..spec import Split
+def _binary(path: str) -> Spec:
     from . import binary
+
+    return binary.load(path)
+
+
+def _changed(spec: Spec, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None) -> Spec:
+    from ..spec import Split
     from .tiktoken import added_tokens
 
-    spec = binary.load(path)
     if pattern is not None:
         spec = spec.replace(pre_tokenizer=Split(pattern))
     if special_tokens is not None:

@@ -1,0 +1,57 @@
+/* ctok_mergeids.h - the list of merges of a file on its way in: pairs of texts become pairs of entries of a text table.
+ *
+ * Texts are looked up in blocks, so that the table's cache misses overlap. A fault is therefore found up to a block late, but it is always
+ * the first one of the list that is reported.
+ */
+#ifndef CTOK_MERGEIDS_H
+#define CTOK_MERGEIDS_H
+
+#include "ctok_base.h"
+#include "ctok_texttable.h"
+
+#define CTOK_MERGE_BLOCK 32u
+
+typedef struct ctok_merge_text {
+    const uint8_t *at;
+    uint32_t len, hash;
+} ctok_merge_text;
+
+typedef struct ctok_mergeids {
+    uint32_t *pairs; /* two entries of the table for each merge */
+    uint32_t n, cap; /* merges: looked up; room for */
+    ctok_merge_text waiting[2 * CTOK_MERGE_BLOCK];
+    unsigned n_waiting; /* texts */
+    uint32_t bad;       /* a merge that has a fault, or CTOK_TEXT_NONE */
+    int bad_side;       /* 0 left, 1 right: which text is not in the table; 2: what the two give */
+} ctok_mergeids;
+
+static inline void ctok_mergeids_init(ctok_mergeids *m) {
+    *m = (ctok_mergeids){.bad = CTOK_TEXT_NONE};
+}
+
+/* ctok_mergeids_flush - look up what waits. Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT: m->bad is not in the table. */
+ctok_status ctok_mergeids_flush(ctok_mergeids *m, const ctok_texttable *t);
+
+/* ctok_mergeids_add - append a merge. The texts must stay where they are until the next flush. Returns as ctok_mergeids_flush. */
+static inline ctok_status ctok_mergeids_add(ctok_mergeids *m, const ctok_texttable *t, const uint8_t *left, size_t n_left,
+                                             const uint8_t *right, size_t n_right) {
+    ctok_merge_text *w = &m->waiting[m->n_waiting];
+    w[0] = (ctok_merge_text){left, (uint32_t)n_left, ctok_text_hash(left, n_left)};
+    w[1] = (ctok_merge_text){right, (uint32_t)n_right, ctok_text_hash(right, n_right)};
+    CTOK_PREFETCH(&t->slots[w[0].hash & t->mask]);
+    CTOK_PREFETCH(&t->slots[w[1].hash & t->mask]);
+    m->n_waiting += 2;
+    return m->n_waiting < 2 * CTOK_MERGE_BLOCK ? CTOK_OK : ctok_mergeids_flush(m, t);
+}
+
+/* ctok_mergeids_check - what each merge gives, its left text and its right one without the first `prefix` bytes, must be in the table.
+ * Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT: m->bad and m->bad_side say which is not. */
+ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_t prefix);
+
+/* ctok_mergeids_write - the ids, left and right of each merge in turn: 2 * m->n little-endian uint32. */
+void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out);
+
+/* ctok_mergeids_free - give everything back; m is then empty. */
+void ctok_mergeids_free(ctok_mergeids *m);
+
+#endif
