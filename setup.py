@@ -33,6 +33,7 @@ MODULES = {
     "mergeopen": ["mem"],
     "mergequeue": ["mem"],
     "model": ["mem"],
+    "padded": ["mem"],
     "pipeline": ["mem", "utf8", "vocab"],
     "readids": ["mem"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],

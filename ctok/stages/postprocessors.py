@@ -12,18 +12,18 @@ from __future__ import annotations
 from ..encoding import Encoding, merge, truncate_pair
 from ..encoding._record import added, changed, numbers_of, repeated
 from ..errors import SpecError
+from ..spec import Record
 from ..stagespecs import postprocessors as specs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..spec import Record
     from ..stagespecs.limits import Truncation
 
     Step = Callable[[list[Encoding], bool], list[Encoding]]
 
-__all__ = ["PostProcessor", "build_post_processor", "trim_offsets"]
+__all__ = ["Frame", "PostProcessor", "build_post_processor", "trim_offsets"]
 
 #: White_Space of Unicode 16, and how byte-level tokens show a space.
 SPACES = frozenset(
@@ -193,6 +193,35 @@ def _steps(record: Record) -> list[Step]:
     raise SpecError(f"{type(record).__name__} is not a post-processor that ctok can run")
 
 
+class Frame(Record):
+    """What is around a single text.
+
+    Attributes
+    ----------
+    before, behind
+        Ids.
+    before_types, text_type, behind_types
+        The type ids of these, and of all ids of the text.
+    """
+
+    __slots__ = ("before", "behind", "before_types", "text_type", "behind_types")  # noqa: RUF023 - the order of the constructor
+    before: tuple[int, ...]
+    behind: tuple[int, ...]
+    before_types: tuple[int, ...]
+    text_type: int
+    behind_types: tuple[int, ...]
+
+    def __init__(
+        self,
+        before: tuple[int, ...],
+        behind: tuple[int, ...],
+        before_types: tuple[int, ...],
+        text_type: int,
+        behind_types: tuple[int, ...],
+    ) -> None:
+        self._set(before=before, behind=behind, before_types=before_types, text_type=text_type, behind_types=behind_types)
+
+
 class PostProcessor:
     """What puts special tokens around texts. Immutable: any number of threads may use it.
 
@@ -213,8 +242,8 @@ class PostProcessor:
         """Return how many ids are added to a text, or to a pair."""
         return self._counts[1 if pair else 0]
 
-    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the ids before and behind a single text.
+    def frame(self) -> Frame:
+        """Return what is around a single text.
 
         Raises
         ------
@@ -222,11 +251,17 @@ class PostProcessor:
             The text does not come exactly once.
         """
         text = Encoding.from_tokens(repeated(_TEXT, 1), repeated(0, 1), repeated(1, 1), repeated(0, 1), token=lambda _: "text")
-        ids = self.process(text).ids
+        found = self.process(text)
+        ids, types = tuple(found.ids), tuple(found.type_ids)
         if ids.count(_TEXT) != 1:
             raise SpecError(f"the post-processor gives a single text {ids.count(_TEXT)} times; it must come once to be counted or streamed")
-        place = ids.index(_TEXT)
-        return tuple(ids[:place]), tuple(ids[place + 1 :])
+        at = ids.index(_TEXT)
+        return Frame(ids[:at], ids[at + 1 :], types[:at], types[at], types[at + 1 :])
+
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the ids before and behind a single text; raises as `frame` does."""
+        frame = self.frame()
+        return frame.before, frame.behind
 
     def process(self, first: Encoding, second: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one text or two with what belongs around them, as one encoding."""
