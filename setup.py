@@ -21,6 +21,7 @@ MODULES = {
     "bpe": ["mem"],
     "buildinfo": [],
     "counter": ["mem", "utf8"],
+    "cut": ["mem", "cut", "cut_class", "cut_match", "cut_text", "dfa", "unicode", "utf8"],
     "decode": ["decoder", "mem", "text", "utf8"],
     "detokenize": ["mem", "text", "utf8"],
     "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],

@@ -1,0 +1,88 @@
+/* ctok_cut_text.c - the steps that change the text: blanks made visible, blanks put in front. */
+#include "ctok_cut_step.h"
+
+void ctok_cut_as_metaspace(ctok_cut_step *s, uint32_t character, ctok_cut_prepend prepend, int cuts) {
+    memset(s, 0, sizeof *s);
+    s->kind = CTOK_CUT_METASPACE;
+    s->prepend = prepend;
+    s->cuts = cuts;
+    if (character < 0x80) {
+        s->text_len = 1;
+        s->text[0] = (uint8_t)character;
+        return;
+    }
+    s->text_len = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    for (uint32_t i = s->text_len - 1; i; i--, character >>= 6) s->text[i] = (uint8_t)(0x80 | (character & 63));
+    s->text[0] = (uint8_t)(character | (s->text_len == 2 ? 0xC0u : s->text_len == 3 ? 0xE0u : 0xF0u));
+}
+
+void ctok_cut_as_prefix(ctok_cut_step *s) {
+    memset(s, 0, sizeof *s);
+    s->kind = CTOK_CUT_PREFIX;
+}
+
+static inline int is_text(const ctok_cut_step *s, const uint8_t *p) {
+    return p[0] == s->text[0] && memcmp(p, s->text, s->text_len) == 0; /* whole characters: the first byte says how many follow */
+}
+
+/* The piece in[begin, end), or the next part of one: m->prev says whether it had bytes before. */
+static void metaspace_piece(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, size_t begin, size_t end, cut_out *out) {
+    size_t run = begin;
+    if (!m->prev && s->prepend != CTOK_CUT_NEVER && in->p[begin] != ' ' && !is_text(s, in->p + begin)) {
+        const int here = s->whole ? m->first : begin < in->zero;
+        if (s->prepend == CTOK_CUT_ALWAYS || here) cut_put(out, in, begin, s->text, s->text_len);
+    }
+    m->prev = 1;
+    for (size_t i = begin; i < end; i++) {
+        const uint8_t byte = in->p[i];
+        const int blank = byte == ' ';
+        if (CTOK_LIKELY(!blank && !(byte == s->text[0] && s->cuts && is_text(s, in->p + i)))) continue;
+        cut_copy(out, in, run, i);
+        if (s->cuts) cut_border(out);
+        run = i;
+        if (!blank) continue;
+        cut_put(out, in, i, s->text, s->text_len);
+        run = i + 1;
+    }
+    cut_copy(out, in, run, end);
+}
+
+ctok_status cut_metaspace(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out) {
+    size_t begin = 0;
+    if (in->n + in->n_stops >= UINT32_MAX / 8 || cut_open(out, s->text_len * (in->n + in->n_stops + 1)) != CTOK_OK) return CTOK_ERR_MEMORY;
+    for (size_t k = 0; k <= in->n_stops; k++) {
+        int closed;
+        const size_t end = cut_piece_end(in, k, &closed);
+        if (begin < end) metaspace_piece(s, m, in, begin, end, out);
+        if (closed) {
+            cut_border(out);
+            m->prev = 0;
+        }
+        begin = end;
+    }
+    cut_close(out);
+    return CTOK_OK;
+}
+
+ctok_status cut_prefix(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out) {
+    static const uint8_t blank[1] = {' '};
+    size_t begin = 0;
+    (void)s;
+    if (cut_open(out, in->n + in->n_stops + 1) != CTOK_OK) return CTOK_ERR_MEMORY;
+    for (size_t k = 0; k <= in->n_stops; k++) {
+        int closed;
+        const size_t end = cut_piece_end(in, k, &closed);
+        if (begin < end) {
+            if (!m->prev && in->p[begin] != ' ') cut_put(out, in, begin, blank, 1);
+            cut_copy(out, in, begin, end);
+            m->prev = 1;
+        }
+        if (closed) {
+            cut_border(out);
+            m->prev = 0;
+        }
+        begin = end;
+    }
+    cut_close(out);
+    return CTOK_OK;
+}
