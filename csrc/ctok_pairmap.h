@@ -66,4 +66,31 @@ static inline void ctok_pairmap_prefetch(const ctok_pairmap *m, ctok_id left, ct
     CTOK_PREFETCH(&m->slots[ctok_pairmap_place(m, ctok_pair_key(left, right))]);
 }
 
+/* ---- answers about pairs, remembered: a table that threads share ---- */
+
+#define CTOK_PAIR_ANSWERS 15 /* 1 << this many words */
+
+/* ctok_pair_answer - what is remembered about a pair: 1 yes, 0 no, -1 nothing. CTOK_NO_ID is a left one, too. */
+static inline int ctok_pair_answer(const uint64_t *answers, ctok_id left, ctok_id right) {
+    const uint64_t key = (uint64_t)(left & INT32_MAX) << 31 | (right & INT32_MAX);
+    const uint64_t *slot = answers + ((key + 1) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_PAIR_ANSWERS));
+#if defined(__GNUC__) || defined(__clang__)
+    const uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+#else
+    const uint64_t word = *(const volatile uint64_t *)slot;
+#endif
+    return word >> 63 && (word & ~(UINT64_C(3) << 62)) == key ? (int)(word >> 62 & 1) : -1;
+}
+
+static inline void ctok_pair_remember(uint64_t *answers, ctok_id left, ctok_id right, int answer) {
+    const uint64_t key = (uint64_t)(left & INT32_MAX) << 31 | (right & INT32_MAX);
+    uint64_t *slot = answers + ((key + 1) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_PAIR_ANSWERS));
+    const uint64_t word = UINT64_C(1) << 63 | (uint64_t)(answer != 0) << 62 | key;
+#if defined(__GNUC__) || defined(__clang__)
+    __atomic_store_n(slot, word, __ATOMIC_RELAXED);
+#else
+    *(volatile uint64_t *)slot = word;
+#endif
+}
+
 #endif

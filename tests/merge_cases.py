@@ -37,8 +37,9 @@ def some_vocab(rng, alphabet, options, n_merges):
         names = [f"<0x{byte:02X}>" for byte in range(256)]
         missing = set(rng.sample(range(256), rng.choice((0, 0, 60))))
         texts |= dict.fromkeys(name for byte, name in enumerate(names) if byte not in missing)
-    merges, makers = [], [text for text in texts if not text.startswith("<0x") or rng.random() < 0.01]
-    for _ in range(n_merges):
+    joins_unknown = rng.random() < 0.3
+    merges, makers = [], [text for text in texts if text[:1] != "<" or (joins_unknown and (text == "<unk>" or rng.random() < 0.01))]
+    for _ in range(n_merges if makers else 0):
         left, right = rng.choice(makers), rng.choice(makers)
         try:
             joined = left + right.encode()[len(prefix.encode()) :].decode()

@@ -1,13 +1,13 @@
 """Byte pair encoding by a list of merges, against the live reference and against its twin, whole and open."""
 
 import random
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok._native import mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, vocab
+from ctok._native import mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab
 from ctok._native.mergemodel import encode_dropping, encode_side_by_side
 from ctok._reference import mergelist as twin
 from ctok.errors import EncodeError, SpecError
@@ -19,7 +19,7 @@ tokenizers = pytest.importorskip("tokenizers")
 from merge_cases import SPELLING, kernel, live, random_models, real_model  # noqa: E402 - needs the reference
 
 CHECKING = vocab.fail_after(0) != -1 or vocab.fail_after(-1) != -1
-MODULES = [mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, vocab]
+MODULES = [mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab]
 WINDOW = 256  # symbols; beyond it a pretoken is merged window by window
 
 
@@ -54,6 +54,10 @@ def together(merges, pretokens):
 
 def ids_of(wanted):
     return REFUSED if wanted == REFUSED else [number for number, _ in wanted]
+
+
+def joined(lists):
+    return [*chain.from_iterable(lists)]
 
 
 def is_hollow(options, merges):
@@ -244,20 +248,127 @@ def test_merges_of_real_files_without_pretokens_equal_the_reference(shared, name
             assert ours(one, pretoken.encode()) == reference(tokenizer.model, pretoken)
 
 
+# ---- where a text may be cut ----
+
+
+def test_cut_pieces_of_random_models_encode_to_the_whole():
+    cuts = 0
+    for rng, texts, merges, options in random_models(14, 300, n_merges=6, affixes=False, ignore_merges=False):
+        one = kernel(texts, merges, **options)
+        safe = one.safe_cut()
+        if safe is None:
+            assert not one.streams
+            continue
+        crossings = twin.MergeList(texts, merges, **options).crossings()
+        for word in words(rng, "ab\u00e9\u2581", 40):
+            pretoken = word.encode()
+            pieces = safe.pieces(pretoken)
+            assert b"".join(pieces) == pretoken
+            if REFUSED not in (whole := ids_of(ours(one, pretoken)), *(parts := [ids_of(ours(one, piece)) for piece in pieces])):
+                assert joined(parts) == whole
+            texts_of = [piece.decode() for piece in pieces]
+            assert all(left[-1] in texts and right[0] in texts for left, right in pairwise(texts_of))
+            assert not crossings & {(left[-1], right[0]) for left, right in pairwise(texts_of)}
+            cuts += len(pieces) - 1
+    assert cuts > 1000
+
+
+def test_cut_pieces_of_random_byte_level_models_encode_to_the_whole():
+    for rng, texts, merges, options in random_models(15, 100, twin.spell(b"ab \xc3\xa9"), affixes=False, ignore_merges=False):
+        one = kernel(texts, merges, byte_level=True, **options)
+        if (safe := one.safe_cut()) is not None:
+            for _ in range(5):
+                pretoken = bytes(rng.choices(b"ab \xc3\xa9z", k=40))
+                pieces = [ids_of(ours(one, piece)) for piece in safe.pieces(pretoken)]
+                assert REFUSED in pieces or joined(pieces) == ids_of(ours(one, pretoken))
+
+
+def test_cut_place_does_not_depend_on_what_follows():
+    one = kernel({"a": 0, "b": 1, "\u2581": 2, "\u2581a": 3, "ab": 4}, [("\u2581", "a"), ("a", "b")])
+    text = "ab\u2581ab\u2581zb\u2581\u2581b".encode()
+    safe = one.safe_cut()
+    assert [piece.decode() for piece in safe.pieces(text)] == ["ab", "\u2581ab", "\u2581zb", "\u2581", "\u2581", "b"]
+    for end in range(len(text)):
+        found = safe.next(text[:end])
+        assert found == (2 if end >= 5 else end)
+
+
+@pytest.mark.parametrize("options", [{"ignore_merges": True}, {"dropout": 0.1}, {"prefix": "a"}, {"suffix": "b"}])
+def test_cut_places_are_not_told_where_the_whole_matters(options):
+    assert kernel({"a": 0, "b": 1, "ab": 2}, [("a", "b")] if options != {"prefix": "a"} else [], **options).safe_cut() is None
+
+
+@pytest.mark.parametrize("name", ["hf_gemma3", "hf_mistral_v01"])
+def test_cut_pieces_of_real_files_encode_to_the_whole(shared, name):
+    tokenizer, one, _ = real_model(shared, name)
+    safe = one.safe_cut()
+    assert safe.pieces("\u2581a\u2581b,\u2581\u2581c".encode())[0] == "\u2581a".encode()
+    for text in real_texts(shared, 20_000):
+        pretoken = tokenizer.normalizer.normalize_str(text).encode()
+        pieces = safe.pieces(pretoken)
+        assert joined(encode_side_by_side(one, pieces)[0]) == one.encode(pretoken)
+
+
 # ---- the open form ----
 
 
 @pytest.mark.parametrize("byte_level", [False, True])
-def test_open_form_of_random_models_equals_the_whole_one(byte_level):
+@pytest.mark.parametrize("affixes", [False, True])
+def test_open_form_of_random_models_equals_the_whole_one(byte_level, affixes):
     alphabet = "ab\u00e9\u2581" if not byte_level else twin.spell("ab\u00e9".encode())
-    for rng, texts, merges, options in random_models(8 + byte_level, 150, alphabet):
+    streaming = 0
+    for rng, texts, merges, options in random_models(8 + byte_level, 150, alphabet, 20, affixes):
         one = kernel(texts, merges, byte_level=byte_level, **options)
+        streaming += one.streams
         for pretoken in words(rng, "ab\u00e9\u2581" if not byte_level else "ab\u00e9", 30)[:3]:
             check_open_form(one, pretoken.encode(), sorted(rng.choices(range(60), k=3)))
+    assert streaming > 60 or affixes
+
+
+def test_open_form_of_long_pretokens_equals_the_whole_one():
+    for rng, texts, merges, options in random_models(16, 25, "ab", 30, affixes=False):
+        one = kernel(texts, merges, **options)
+        period = "".join(rng.choices("ab", k=rng.randint(1, 7)))
+        for pretoken in ("".join(rng.choices("ab" * 50 + "z", k=9000)), (period * 9000)[:9000]):
+            want = ids_of(ours(one, pretoken.encode()))
+            if want != REFUSED:
+                opened, got, at = one.open(), [], 0
+                while at < len(pretoken):
+                    step = rng.choice((1, 50, 3000))
+                    got += opened.feed(pretoken[at : at + step].encode())
+                    at += step
+                assert got + opened.end() == want
+
+
+def test_open_form_releases_while_it_arrives():
+    one = kernel({"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4}, [("a", "b"), ("ab", "c")])
+    opened = one.open()
+    assert [opened.feed(bytes([byte])) for byte in b"abcabb"] == [[], [], [4], [], [], [3, 1]]
+    assert opened.end() == []
+
+
+@pytest.mark.parametrize("name", ["hf_qwen3", "hf_llama3_1", "hf_mistral_v01"])
+def test_open_form_of_real_files_equals_the_whole_one_and_lags_little(shared, name):
+    tokenizer, one, _ = real_model(shared, name)
+    rng, most = random.Random(17), 0
+    assert one.streams
+    for text in real_texts(shared, 800):
+        pretoken = text if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str(text)
+        data = pretoken.encode()
+        want, opened, got, at = one.encode(data), one.open(), [], 0
+        while at < len(data):
+            step = rng.choice((1, 2, 3, 40))
+            got += opened.feed(data[at : at + step])
+            at += step
+            most = max(most, len(opened.save()))
+            if rng.random() < 0.05:
+                opened = opened.copy()
+        assert got + opened.end() == want
+    assert most < 600
 
 
 def test_open_form_refuses_or_survives_damaged_states():
-    for _, texts, merges, options in random_models(11, 5):
+    for _, texts, merges, options in random_models(11, 8):
         check_bad_states(kernel(texts, merges, **options), "ab\u00e9ab\u2581aab".encode())
 
 

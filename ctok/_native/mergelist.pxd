@@ -36,6 +36,8 @@ cdef struct Merges:
     size_t n_suffix
     uint8_t *known              # by id: does merging its own text give the token? 0: not asked yet, 1: no, 2: yes
     uint32_t n_known
+    bint streams                # can ids of an open pretoken leave before it ends? (mergeopen.pyx)
+    uint64_t *neighbours        # do two tokens stand side by side in an encoding? (csrc/ctok_pairmap.h)
 
 # A queued merge of a slow run.
 cdef struct Queued:
@@ -84,8 +86,19 @@ cdef struct Sink:
 
 # The symbols of a whole pretoken. The sink has room for n * m.room of them.
 cdef ctok_status read_symbols(const Merges *m, const uint8_t *p, size_t n, Sink *k) noexcept nogil
+# Append what an unknown character gives; it may wait in the sink.
+cdef ctok_status put_unknown(const Merges *m, Sink *k, const uint8_t *p, size_t size, int place) noexcept nogil
 # A character as the vocabulary spells it at its place in the pretoken (as in Merges.unit); at most AFFIXES + 4 bytes. Returns their number.
 cdef size_t spelled(const Merges *m, const uint8_t *p, size_t size, int place, uint8_t *text) noexcept nogil
+
+cdef inline size_t char_size(uint8_t lead) noexcept nogil:
+    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+# The symbol of a character (or byte) of a model without prefix and suffix.
+cdef inline ctok_id plain_unit(const Merges *m, const uint8_t *p, size_t size) noexcept nogil:
+    return m.unit[0][p[0]] if size == 1 else ctok_vocab_find(m.vocab, p, size)
+
 
 cdef inline ctok_id whole(const Merges *m, const uint8_t *p, size_t n) noexcept nogil:
     """The token of the whole pretoken, if it is one, whatever merging says."""

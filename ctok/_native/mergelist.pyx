@@ -148,10 +148,6 @@ cdef ctok_status put_unknown(const Merges *m, Sink *k, const uint8_t *p, size_t 
     return CTOK_OK
 
 
-cdef inline size_t char_size(uint8_t lead) noexcept nogil:
-    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
 cdef inline ctok_id unit_of(const Merges *m, const uint8_t *p, size_t size, int place) noexcept nogil:
     cdef uint8_t text[AFFIXES + 8]
     if size == 1:

@@ -7,6 +7,8 @@ cdef class MergeList(Model):
     cdef Merges m
     cdef readonly Vocab vocab
     cdef readonly object unk_id
+    cdef object _merges
+    cdef bint _joins_unknown(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
     cdef _set_pairs(self, Vocab pieces, merges)

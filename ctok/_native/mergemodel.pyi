@@ -2,6 +2,7 @@ from typing_extensions import Buffer
 
 from ..spec import TokenTable
 from .model import Model
+from .safecut import SafeCut
 from .vocab import Vocab
 
 class MergeList(Model):
@@ -21,6 +22,9 @@ class MergeList(Model):
         dropout: float | None = None,
         byte_level: bool = False,
     ) -> MergeList: ...
+    @property
+    def streams(self) -> bool: ...
+    def safe_cut(self) -> SafeCut | None: ...
 
 # For tests.
 def encode_dropping(model: MergeList, pretoken: Buffer, seed: int) -> list[int]: ...

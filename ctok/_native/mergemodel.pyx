@@ -5,7 +5,7 @@ from libc.string cimport memcpy, memset
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
-from ctok._native.c_mergelist cimport ctok_bytelevel_table, ctok_pairmap_free, ctok_pairmap_init
+from ctok._native.c_mergelist cimport CTOK_PAIR_ANSWERS, ctok_bytelevel_table, ctok_pairmap_free, ctok_pairmap_init
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status,
     ctok_vocab_find)
@@ -16,6 +16,7 @@ from ctok._native.mergelist cimport (
 from ctok._native.mergeopen cimport (
     merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save)
 from ctok._native.model cimport Model
+from ctok._native.safecut cimport SafeCut
 from ctok._native.vocab cimport Vocab
 
 from time import thread_time
@@ -70,17 +71,36 @@ cdef class MergeList(Model):
             m.unknown = UNKNOWN_REFUSED if unk is None else UNKNOWN_TOKEN
             m.unk = CTOK_NO_ID if unk is None else unk
             self.unk_id = unk
+        self._merges = merges
         self._set_pairs(pieces, merges)
         m.n_known = len(pieces)
         m.known = <uint8_t *>ctok_mem_zeroed(m.n_known, 1)
-        if m.known == NULL:
+        m.neighbours = <uint64_t *>ctok_mem_zeroed(1 << CTOK_PAIR_ANSWERS, sizeof(uint64_t))
+        if m.known == NULL or m.neighbours == NULL:
             raise MemoryError("no memory for the merges")
+        m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
 
     def __dealloc__(self):
         ctok_pairmap_free(&self.m.pairs)
         ctok_mem_free(self.m.known)
+        ctok_mem_free(self.m.neighbours)
+
+    @property
+    def streams(self):
+        """Whether ids of an open pretoken can leave before it ends."""
+        return self.m.streams
+
+    def safe_cut(self):
+        """Return a `SafeCut`, which says where a pretoken may be cut without changing an id; None if no place can be told.
+
+        Needed where a file has no pre-tokenizer and a whole text is one pretoken. There is none with `ignore_merges` (a whole pretoken may
+        be a token), with dropout, with a prefix or suffix, or where an unknown character may be joined with others.
+        """
+        if not self.m.streams or self.m.ignore_merges:
+            return None
+        return SafeCut(self.vocab, self._merges, self.m.byte_level)
 
     cdef _set_affixes(self, bytes prefix, bytes suffix):
         cdef Merges *m = &self.m
@@ -110,6 +130,21 @@ cdef class MergeList(Model):
                 if m.byte_level or b < 0x80:
                     n = spelled(m, &one, 1, place, text)
                     m.unit[place][b] = ctok_vocab_find(&pieces.v, text, n)
+
+    cdef bint _joins_unknown(self):
+        """Is a token that unknown characters give part of some merge?"""
+        cdef const uint32_t[::1] pairs = memoryview(self._merges).cast("B").cast("I")
+        cdef uint8_t[::1] unknown = bytearray(max(self.m.n_known, 1))
+        cdef Py_ssize_t i
+        for i in range(256):
+            if self.m.byte_fallback and self.m.byte_token[i] != CTOK_NO_ID:
+                unknown[self.m.byte_token[i]] = 1
+        if self.m.unknown == UNKNOWN_TOKEN:
+            unknown[self.m.unk] = 1
+        for i in range(pairs.shape[0]):
+            if unknown[pairs[i]]:
+                return True
+        return False
 
     cdef _set_pairs(self, Vocab pieces, merges):
         cdef const uint32_t[::1] pairs = memoryview(merges).cast("B").cast("I")
