@@ -49,7 +49,7 @@ MODULES = {
     "unigram": ["mem", "trie"],
     "unigram_open": ["mem"],
     "viterbi": ["mem"],
-    "vocab": ["mem", "vocab"],
+    "vocab": ["mem", "joins", "vocab"],
     "wordlevel": ["mem", "trie"],
     "wordpiece": ["mem", "trie"],
 }

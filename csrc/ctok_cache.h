@@ -9,12 +9,10 @@
 #ifndef CTOK_CACHE_H
 #define CTOK_CACHE_H
 
-#include <string.h>
-
-#include "ctok_base.h"
+#include "ctok_key.h"
 #include "ctok_mem.h"
 
-#define CTOK_CACHE_SHORT 15u     /* bytes */
+#define CTOK_CACHE_SHORT CTOK_KEY_BYTES
 #define CTOK_CACHE_LONG 31u
 #define CTOK_CACHE_SHORT_IDS 3u
 #define CTOK_CACHE_LONG_IDS 7u
@@ -22,7 +20,7 @@
 #define CTOK_CACHE_LONG_BITS 13  /* lines of one entry: 512 KiB */
 
 typedef struct ctok_short_entry {
-    uint64_t key[2];             /* bytes, zeros, length in the last byte; length 0 = empty */
+    uint64_t key[2];             /* csrc/ctok_key.h; length 0 = empty */
     ctok_id ids[CTOK_CACHE_SHORT_IDS];
     uint32_t n;
 } ctok_short_entry;
@@ -57,23 +55,6 @@ static inline ctok_status ctok_cache_init(ctok_cache *c, uint64_t seed) {
 static inline void ctok_cache_free(ctok_cache *c) {
     ctok_mem_unblock(c->room, CTOK_CACHE_BYTES);
     c->room = NULL;
-}
-
-/* ctok_cache_key - the 16-byte key of p[0..n). When `roomy`, 16 bytes may be read at p; else exactly n are. For n > 15 it is the key of
- * nothing: no entry has it. */
-static inline void ctok_cache_key(const uint8_t *p, size_t n, int roomy, uint64_t key[2]) {
-    static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    const size_t kept = n < 15 ? n : 15;
-    uint64_t mask[2];
-    memcpy(mask, ones + 15 - kept, 16);
-    if (CTOK_LIKELY(roomy)) {
-        memcpy(key, p, 16);
-    } else {
-        key[0] = key[1] = 0;
-        memcpy(key, p, kept);
-    }
-    key[0] &= mask[0];
-    key[1] = (key[1] & mask[1]) | (uint64_t)(n < 255 ? n : 255) << 56;
 }
 
 static inline uint64_t ctok_cache_hash(const ctok_cache *c, const uint64_t *key, size_t words) {
@@ -118,7 +99,8 @@ static inline size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, s
         const size_t m = n - from < AHEAD ? n - from : AHEAD;
         for (size_t i = 0; i < m; i++) {
             const size_t stop = stops[from + i];
-            ctok_cache_key(buf + start, stop - start, start + 16 <= end, keys[from + i]);
+            if (CTOK_LIKELY(start + 16 <= end)) ctok_key_roomy(buf + start, stop - start, keys[from + i]);
+            else ctok_key_exact(buf + start, stop - start, keys[from + i]);
             lines[i] = ctok_cache_line(c, keys[from + i]);
             CTOK_PREFETCH(lines[i]);
             start = stop;

@@ -29,7 +29,7 @@
 
 #include "ctok_base.h"
 
-#define CTOK_PACK_VERSION 1u
+#define CTOK_PACK_VERSION 2u
 #define CTOK_PACK_HEADER 64u
 #define CTOK_PACK_PLAIN 0u
 #define CTOK_PACK_PACKED 1u

@@ -39,31 +39,16 @@ static uint32_t flags_of(const uint8_t *p, size_t n) {
     return is_utf8(p, n) ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8 : CTOK_TOKEN_KNOWN;
 }
 
-static size_t free_slot(uint16_t *tags, uint32_t bits, uint64_t h) {
-    const size_t mask = ((size_t)1 << bits) - 1;
-    size_t at = ctok_hash_place(h, bits);
-    while (tags[at] != 0) at = (at + 1) & mask;
-    tags[at] = ctok_hash_tag(h, bits);
-    return at;
-}
-
-static void insert_short(ctok_vocab *v, uint64_t key, ctok_id id) {
-    const size_t at = free_slot(v->short_tag, v->short_bits, ctok_mix(key));
-    v->short_key[at] = key;
-    v->short_id[at] = id;
-}
-
-static void insert_long(ctok_vocab *v, const uint8_t *p, size_t n, uint32_t k) {
-    v->long_k[free_slot(v->long_tag, v->long_bits, ctok_long_hash(p, n))] = k;
-}
-
-static uint64_t key_of(const uint8_t *p, size_t n) {
-    return n && n <= 8 ? ctok_short_key(ctok_load_le(p, n), n) : 0;
+static void insert(ctok_vocab *v, uint64_t h, ctok_id id) {
+    const size_t mask = ((size_t)1 << v->slot_bits) - 1;
+    size_t at = ctok_vocab_place(v, h);
+    while (v->slots[at] != 0) at = (at + 1) & mask;
+    v->slots[at] = ctok_vocab_tag(v, h) | id;
 }
 
 /* What can be said before anything is built: sizes, order of the offsets, number of short tokens. */
 static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
-                          const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, size_t *n_short, uint32_t *bad) {
+                          const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, uint32_t *bad) {
     uint32_t at = 0;
     for (uint32_t k = 0; k < n_tokens; k++) {
         *bad = k;
@@ -72,7 +57,6 @@ static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *id
         if (n >= 1u << 24) return CTOK_ERR_FORMAT;
         if (n > v->longest) v->longest = n;
         if (ids[k] >= v->n_ids) v->n_ids = ids[k] + 1;
-        *n_short += n <= 8;
         at = ends[k];
     }
     v->n_bytes = at;
@@ -99,16 +83,13 @@ static uint64_t place(uint64_t *at, uint64_t n, size_t size) {
     return here;
 }
 
-static ctok_status reserve(ctok_vocab *v, size_t n_short) {
-    v->short_bits = bits_for(n_short);
-    v->long_bits = bits_for(v->n_tokens - n_short);
+static ctok_status reserve(ctok_vocab *v) {
+    v->slot_bits = bits_for(v->n_tokens);
+    while (v->n_ids >> v->id_bits) v->id_bits++;
     /* One block for all arrays: first the places, then the pointers. What is hardly read stands last. */
     uint64_t at = 0;
-    const size_t n_short_slots = (size_t)1 << v->short_bits, n_long_slots = (size_t)1 << v->long_bits;
     const uint64_t n_pairs = v->n_tokens < SMALL_VOCAB ? 0 : 65536;
-    const uint64_t short_tag = place(&at, n_short_slots, sizeof *v->short_tag), long_tag = place(&at, n_long_slots, sizeof *v->long_tag);
-    const uint64_t short_key = place(&at, n_short_slots, sizeof *v->short_key), short_id = place(&at, n_short_slots, sizeof *v->short_id);
-    const uint64_t long_k = place(&at, n_long_slots, sizeof *v->long_k), pair_id = place(&at, n_pairs, sizeof *v->pair_id);
+    const uint64_t slots = place(&at, (uint64_t)1 << v->slot_bits, sizeof *v->slots), pairs = place(&at, n_pairs, sizeof *v->pairs);
     const uint64_t begin = place(&at, (uint64_t)v->n_tokens + 1, sizeof *v->begin), id_of = place(&at, v->n_tokens, sizeof *v->id_of);
     const uint64_t bytes = place(&at, (uint64_t)v->n_bytes + CTOK_VOCAB_PAD, 1), by_id = place(&at, v->n_ids, sizeof *v->by_id);
     const uint64_t first2 = place(&at, n_pairs + 1, sizeof *v->first2), split = place(&at, v->n_ids, sizeof *v->split);
@@ -117,19 +98,15 @@ static ctok_status reserve(ctok_vocab *v, size_t n_short) {
     if (room == NULL) return CTOK_ERR_MEMORY;
     v->room = room;
     v->room_bytes = (size_t)at;
-    v->short_tag = (void *)(room + short_tag);
-    v->long_tag = (void *)(room + long_tag);
-    v->short_key = (void *)(room + short_key);
-    v->short_id = (void *)(room + short_id);
-    v->long_k = (void *)(room + long_k);
-    v->pair_id = n_pairs ? (void *)(room + pair_id) : NULL;
+    v->slots = (void *)(room + slots);
+    v->pairs = n_pairs ? (void *)(room + pairs) : NULL;
     v->begin = (void *)(room + begin);
     v->id_of = (void *)(room + id_of);
     v->bytes = room + bytes;
     v->by_id = (void *)(room + by_id);
     v->first2 = n_pairs ? (void *)(room + first2) : NULL;
     v->split = (void *)(room + split);
-    if (n_pairs) memset(v->pair_id, 0xFF, 65536 * sizeof *v->pair_id);
+    for (size_t i = 0; i < n_pairs; i++) v->pairs[i].id = CTOK_NO_ID;
     return CTOK_OK;
 }
 
@@ -146,22 +123,20 @@ static void mark_first(ctok_vocab *v, uint32_t k, const uint8_t *p, uint32_t n, 
     while (v->first2 && *lead2 < pair) v->first2[++*lead2] = k;
 }
 
-/* Begin to fetch what entering the tokens k..k + n - 1 will touch: their ids and hashes lie anywhere. */
-static void fetch_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, uint64_t *keys) {
+/* Hash the tokens k..k + n - 1 and begin to fetch what entering them will touch: their ids and hashes lie anywhere. */
+static void fetch_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, uint64_t *hashes) {
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *p = v->bytes + v->begin[k + i];
-        keys[i] = key_of(p, v->begin[k + i + 1] - v->begin[k + i]);
+        const uint32_t len = v->begin[k + i + 1] - v->begin[k + i];
+        uint64_t key[2];
+        ctok_key_roomy(p, len, key);
+        hashes[i] = ctok_vocab_hash(p, len, key);
         CTOK_PREFETCH(&v->by_id[ids[k + i]]);
-        if (keys[i] != 0) {
-            const size_t at = ctok_hash_place(ctok_mix(keys[i]), v->short_bits);
-            CTOK_PREFETCH(&v->short_tag[at]);
-            CTOK_PREFETCH(&v->short_key[at]);
-            CTOK_PREFETCH(&v->short_id[at]);
-        }
+        CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, hashes[i])]);
     }
 }
 
-static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t key, int *lead, int *lead2) {
+static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t hash, int *lead, int *lead2) {
     const uint8_t *p = v->bytes + v->begin[k];
     const uint32_t n = v->begin[k + 1] - v->begin[k];
     ctok_token *t = &v->by_id[id];
@@ -171,25 +146,24 @@ static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t key, int *lead
     if (n == 0) return; /* an id that decodes to nothing; no text is it */
     mark_first(v, k, p, n, lead, lead2);
     if (n == 1) v->byte_id[p[0]] = id;
-    if (n == 2 && v->pair_id) v->pair_id[p[0] | p[1] << 8] = id;
-    if (key != 0) insert_short(v, key, id);
-    else insert_long(v, p, n, k);
+    if (n == 2 && v->pairs) v->pairs[p[0] | p[1] << 8].id = id;
+    insert(v, hash, id);
 }
 
 static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
     enum { AHEAD = 32 };
-    uint64_t keys[AHEAD];
+    uint64_t hashes[AHEAD];
     int lead = -1, lead2 = -1;
     for (uint32_t from = 0; from < v->n_tokens; from += AHEAD) {
         const uint32_t n = v->n_tokens - from < AHEAD ? v->n_tokens - from : AHEAD;
-        fetch_ahead(v, ids, from, n, keys);
+        fetch_ahead(v, ids, from, n, hashes);
         for (uint32_t k = from; k < from + n; k++) {
             const uint32_t before = k ? v->begin[k] - v->begin[k - 1] : 0;
             *bad = k;
             if (k > 0 && !ascends(v->bytes + v->begin[k] - before, before, v->bytes + v->begin[k], v->begin[k + 1] - v->begin[k]))
                 return CTOK_ERR_FORMAT;
             if (v->by_id[ids[k]].flags != 0) return CTOK_ERR_FORMAT;
-            enter(v, k, ids[k], keys[k - from], &lead, &lead2);
+            enter(v, k, ids[k], hashes[k - from], &lead, &lead2);
         }
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
@@ -202,6 +176,7 @@ static void fill_extra(ctok_vocab *v, uint32_t at, const uint32_t *extra_ends, c
         const uint32_t n = extra_ends[k] - (k ? extra_ends[k - 1] : 0);
         ctok_token *t = &v->by_id[extra_ids[k]];
         if (!(t->flags & CTOK_TOKEN_SPECIAL)) {
+            if (t->flags & CTOK_TOKEN_KNOWN) v->has_hidden = 1;
             t->begin = at;
             t->len = n & 0xFFFFFFu;
             t->flags = (flags_of(v->bytes + at, n) | CTOK_TOKEN_SPECIAL) & 0xFFu;
@@ -213,14 +188,14 @@ static void fill_extra(ctok_vocab *v, uint32_t at, const uint32_t *extra_ends, c
 ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                             const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                             uint32_t *bad) {
-    size_t n_short = 0;
     memset(v, 0, sizeof *v);
     *bad = 0;
     for (int b = 0; b < 256; b++) v->byte_id[b] = CTOK_NO_ID;
-    ctok_status status = survey(v, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, &n_short, bad);
-    if (status == CTOK_OK) status = reserve(v, n_short);
+    ctok_status status = survey(v, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, bad);
+    if (status == CTOK_OK) status = reserve(v);
     if (status == CTOK_OK) {
         const uint32_t n_data = n_tokens ? ends[n_tokens - 1] : 0;
+        v->n_ordinary = n_data;
         if (n_data) memcpy(v->bytes, data, n_data);
         if (n_extra) memcpy(v->bytes + n_data, extra, v->n_bytes - n_data);
         memset(v->bytes + v->n_bytes, 0, CTOK_VOCAB_PAD);
@@ -238,6 +213,7 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
 
 void ctok_vocab_free(ctok_vocab *v) {
     ctok_mem_unblock(v->room, v->room_bytes);
+    ctok_mem_unblock(v->joins.slots, ctok_joins_bytes(&v->joins));
     memset(v, 0, sizeof *v);
 }
 

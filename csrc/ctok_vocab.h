@@ -6,16 +6,15 @@
  *   byte order  token k of 0..n_tokens-1 is bytes[begin[k] .. begin[k+1]), ascending; id_of[k] is its id. The vocabulary *is* a trie
  *               in this order: the tokens with one prefix stand side by side (ctok_range).
  *   by id       by_id[id] says where the bytes stand and what kind of token it is; gaps in the numbering have no CTOK_TOKEN_KNOWN.
- *   by bytes    two hash tables: up to 8 bytes the key is the bytes themselves, longer ones are compared with the token.
+ *   by bytes    a hash table of ids, four bytes a slot, so that it is small; the bytes are compared with the token's.
  *
  * Special tokens are in the by-id view only; they are matched before the model (ctok_literals.h).
  */
 #ifndef CTOK_VOCAB_H
 #define CTOK_VOCAB_H
 
-#include <string.h>
-
-#include "ctok_base.h"
+#include "ctok_joins.h"
+#include "ctok_key.h"
 
 #define CTOK_TOKEN_KNOWN 1u    /* the id exists */
 #define CTOK_TOKEN_ASCII 2u    /* all bytes < 0x80 */
@@ -28,6 +27,12 @@ typedef struct ctok_token {
     uint32_t flags : 8;  /* CTOK_TOKEN_* */
 } ctok_token;
 
+/* Two bytes side by side. */
+typedef struct ctok_byte_pair {
+    ctok_id id;          /* of the token of these two, or CTOK_NO_ID */
+    ctok_id crossing;    /* no merge across the border between them gives a token of a lower id than this; 0 where nothing is known */
+} ctok_byte_pair;
+
 #define CTOK_VOCAB_PAD 64 /* readable bytes behind the last token, so that copies may overshoot */
 
 typedef struct ctok_vocab {
@@ -39,20 +44,19 @@ typedef struct ctok_vocab {
     uint32_t n_ids;          /* one more than the largest id, special tokens included */
     uint32_t longest;        /* bytes of the longest ordinary token */
     ctok_token *by_id;       /* n_ids */
-    uint16_t *short_tag;     /* 1 << short_bits slots: some bits of the hash, 0 = empty. Small, so that it stays in fast memory: */
-    uint64_t *short_key;     /* most look-ups end there, and only where the tags agree the key is compared */
-    ctok_id *short_id;
-    uint16_t *long_tag;      /* the same for tokens that are compared byte by byte */
-    uint32_t *long_k;        /* the token's place in byte order */
+    uint32_t *slots;         /* 1 << slot_bits: by hash of the bytes, 0 = empty (ctok_vocab_tag) */
+    uint32_t slot_bits;
+    uint32_t id_bits;
+    uint32_t n_ordinary;     /* bytes of the ordinary tokens */
+    int has_hidden;          /* does the by-id view show a special token where there is an ordinary one of that id? */
     void *room;              /* what all the arrays stand in */
     size_t room_bytes;
-    uint32_t short_bits;
-    uint32_t long_bits;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */
     uint32_t *first2;        /* 65537, or NULL in a small vocabulary: the same for the first two bytes b << 8 | c, among the tokens that start with b */
     uint16_t *split;         /* n_ids, filled by the kernels as they go: how a token comes about by merging (ctok_vocab_split) */
     ctok_id byte_id[256];    /* id of the one-byte token, or CTOK_NO_ID */
-    ctok_id *pair_id;        /* 65536, or NULL in a small vocabulary: id of the token of two bytes, by b | c << 8, or CTOK_NO_ID */
+    ctok_joins joins;        /* filled by ctok_vocab_join */
+    ctok_byte_pair *pairs;        /* 65536, or NULL in a small vocabulary: by b | c << 8 */
 } ctok_vocab;
 
 /* ctok_vocab_init - build all views from tokens in byte order.
@@ -75,121 +79,113 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
                             const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                             uint32_t *bad);
 
+/* ctok_vocab_join - fill v->joins, once, before others see v.
+ *
+ * splits   for each token in byte order how many bytes the left part of its last merge has, 0 where merging does not give the token; or NULL,
+ *          then every way to cut a token in two tokens is entered, which takes about four times as long.
+ *
+ * Returns CTOK_OK, also where v->joins stays empty: ids too large for it, tokens too long, or a byte inside a token that is none itself.
+ * CTOK_ERR_FORMAT when a split lies outside its token. CTOK_ERR_MEMORY.
+ */
+ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits);
+
 /* ctok_vocab_free - give everything back. */
 void ctok_vocab_free(ctok_vocab *v);
 
 /* ---- bytes -> id ---- */
 
-/* ctok_load_le - the first n (1..8) bytes at p as a little-endian number. Reads exactly those n bytes. */
-static inline uint64_t ctok_load_le(const uint8_t *p, size_t n) {
-    uint64_t w = 0;
-    if (n >= 8) {
-        memcpy(&w, p, 8);
-        return w;
-    }
-    if (n >= 4) {
-        uint32_t a, b;
-        memcpy(&a, p, 4);
-        memcpy(&b, p + n - 4, 4);
-        return a | (uint64_t)b << (8 * (n - 4));
-    }
-    w = p[0];
-    w |= (uint64_t)p[n >> 1] << (8 * (n >> 1));
-    w |= (uint64_t)p[n - 1] << (8 * (n - 1));
-    return w;
-}
-
-/* ctok_short_key - the key of a text of n (1..8) bytes given as a number, or 0 when it must go to the table of long tokens:
- * up to 7 bytes carry their length in the top byte, so an 8-byte text whose last byte looks like a length is set aside. */
-static inline uint64_t ctok_short_key(uint64_t word, size_t n) {
-    if (n < 8) return word | (uint64_t)n << 56;
-    return word >> 56 < 8 ? 0 : word;
-}
-
-static inline uint64_t ctok_mix(uint64_t key) {
-    return (key ^ key >> 32) * UINT64_C(0x9E3779B97F4A7C15);
-}
-
-/* ctok_long_hash - hash of a text of n >= 8 bytes. */
-static inline uint64_t ctok_long_hash(const uint8_t *p, size_t n) {
+/* ctok_vocab_hash - hash of a text of n >= 1 bytes; up to 15 by its key (p is not read), more by all its bytes. */
+static inline uint64_t ctok_vocab_hash(const uint8_t *p, size_t n, const uint64_t key[2]) {
     uint64_t h = n;
+    if (CTOK_LIKELY(n <= CTOK_KEY_BYTES)) {
+        h = key[0] * UINT64_C(0xA0761D6478BD642F);
+        return ctok_mix(h ^ h >> 29 ^ key[1]);
+    }
     for (size_t i = 0; i + 8 < n; i += 8) h = ctok_mix(h ^ ctok_load_le(p + i, 8));
-    h = ctok_mix(h ^ ctok_load_le(p + n - 8, 8));
-    return h ^ h >> 29;
+    return ctok_mix(h ^ h >> 29 ^ ctok_load_le(p + n - 8, 8));
 }
 
-/* Where the search for a hash begins, and its tag: bits next to those of the place, never 0. */
-static inline size_t ctok_hash_place(uint64_t h, uint32_t bits) {
-    return (size_t)(h >> (64 - bits));
+/* A slot is the low bits of an id and above them some bits of the hash, never 0. Where the search begins, and what an entry with this hash
+ * looks like above its id. */
+static inline size_t ctok_vocab_place(const ctok_vocab *v, uint64_t h) {
+    return (size_t)(h >> (64 - v->slot_bits));
 }
 
-static inline uint16_t ctok_hash_tag(uint64_t h, uint32_t bits) {
-    return (uint16_t)(h >> (48 - bits) | 1);
+static inline uint32_t ctok_vocab_tag(const ctok_vocab *v, uint64_t h) {
+    return ((uint32_t)(h >> (32 - v->slot_bits)) | 1) << v->id_bits;
 }
 
-static inline ctok_id ctok_vocab_find_short(const ctok_vocab *v, uint64_t key) {
-    const uint64_t h = ctok_mix(key);
-    const uint16_t tag = ctok_hash_tag(h, v->short_bits);
-    const size_t mask = ((size_t)1 << v->short_bits) - 1;
-    for (size_t at = ctok_hash_place(h, v->short_bits);; at = (at + 1) & mask) {
-        if (v->short_tag[at] == tag && v->short_key[at] == key) return v->short_id[at];
-        if (v->short_tag[at] == 0) return CTOK_NO_ID;
-    }
+/* ctok_vocab_is - is id, in the by-id view, the ordinary token with these bytes? */
+static inline int ctok_vocab_is(const ctok_vocab *v, ctok_id id, const uint8_t *p, size_t n, const uint64_t key[2]) {
+    const ctok_token t = v->by_id[id];
+    uint64_t own[2];
+    if (t.len != n || CTOK_UNLIKELY(t.begin >= v->n_ordinary)) return 0;
+    if (n > CTOK_KEY_BYTES) return memcmp(v->bytes + t.begin, p, n) == 0;
+    ctok_key_roomy(v->bytes + t.begin, n, own);
+    return own[0] == key[0] && own[1] == key[1];
 }
 
-static inline ctok_id ctok_vocab_find_long(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    const uint64_t h = ctok_long_hash(p, n);
-    const uint16_t tag = ctok_hash_tag(h, v->long_bits);
-    const size_t mask = ((size_t)1 << v->long_bits) - 1;
-    for (size_t at = ctok_hash_place(h, v->long_bits);; at = (at + 1) & mask) {
-        if (v->long_tag[at] == tag) {
-            const uint32_t k = v->long_k[at];
-            const uint32_t begin = v->begin[k];
-            if (v->begin[k + 1] - begin == n && memcmp(v->bytes + begin, p, n) == 0) return v->id_of[k];
-        } else if (v->long_tag[at] == 0) {
-            return CTOK_NO_ID;
+/* ctok_vocab_candidate - the first id whose entry looks like this hash, from *at on, which is where the search may go on; CTOK_NO_ID: the
+ * token is not there. */
+static inline ctok_id ctok_vocab_candidate(const ctok_vocab *v, uint64_t h, size_t *at) {
+    const uint32_t tag = ctok_vocab_tag(v, h), ids = ((uint32_t)1 << v->id_bits) - 1;
+    const size_t mask = ((size_t)1 << v->slot_bits) - 1;
+    for (size_t i = *at;; i = (i + 1) & mask) {
+        const uint32_t slot = v->slots[i];
+        if ((slot & ~ids) == tag) {
+            *at = (i + 1) & mask;
+            return slot & ids;
         }
+        if (slot == 0) return CTOK_NO_ID;
     }
+}
+
+/* ctok_vocab_search - find by byte order: slower, and sees the tokens whose id a special token took over, too. */
+static inline ctok_id ctok_vocab_search(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    uint32_t lo = 0, hi = v->n_tokens;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2, len = v->begin[mid + 1] - v->begin[mid];
+        const int order = memcmp(v->bytes + v->begin[mid], p, len < n ? len : n);
+        if (order == 0 && len == n) return v->id_of[mid];
+        if (order < 0 || (order == 0 && len < n)) lo = mid + 1;
+        else hi = mid;
+    }
+    return CTOK_NO_ID;
+}
+
+/* ctok_vocab_find_key - ctok_vocab_find where the key is known; p is read only when n > 15. */
+static inline ctok_id ctok_vocab_find_key(const ctok_vocab *v, const uint8_t *p, size_t n, const uint64_t key[2]) {
+    if (n > v->longest) return CTOK_NO_ID;
+    const uint64_t h = ctok_vocab_hash(p, n, key);
+    size_t at = ctok_vocab_place(v, h);
+    ctok_id id;
+    do id = ctok_vocab_candidate(v, h, &at);
+    while (id != CTOK_NO_ID && !ctok_vocab_is(v, id, p, n, key));
+    return CTOK_UNLIKELY(v->has_hidden) && id == CTOK_NO_ID ? ctok_vocab_search(v, p, n) : id;
 }
 
 /* ctok_vocab_find - the id of the ordinary token with these n >= 1 bytes, or CTOK_NO_ID. Reads exactly n bytes. */
 static inline ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    if (n <= 8) {
-        const uint64_t key = ctok_short_key(ctok_load_le(p, n), n);
-        if (CTOK_LIKELY(key != 0)) return ctok_vocab_find_short(v, key);
-    }
-    if (n > v->longest) return CTOK_NO_ID;
-    return ctok_vocab_find_long(v, p, n);
+    uint64_t key[2];
+    ctok_key_exact(p, n, key);
+    return ctok_vocab_find_key(v, p, n, key);
 }
 
-/* ctok_vocab_find_roomy - the same where 8 bytes may be read at p, whatever n is. */
+/* ctok_vocab_find_roomy - the same where 16 bytes may be read at p, whatever n is. */
 static inline ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    if (n <= 8) {
-        const uint64_t key = ctok_short_key(ctok_load_le(p, 8) & ~UINT64_C(0) >> (64 - 8 * n), n);
-        if (CTOK_LIKELY(key != 0)) return ctok_vocab_find_short(v, key);
-    }
-    if (n > v->longest) return CTOK_NO_ID;
-    return ctok_vocab_find_long(v, p, n);
+    uint64_t key[2];
+    ctok_key_roomy(p, n, key);
+    return ctok_vocab_find_key(v, p, n, key);
 }
 
 /* ctok_vocab_pair - the id of the token of the two bytes at p, or CTOK_NO_ID. */
 static inline ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p) {
-    return v->pair_id ? v->pair_id[p[0] | (uint32_t)p[1] << 8] : ctok_vocab_find(v, p, 2);
+    return v->pairs ? v->pairs[p[0] | (uint32_t)p[1] << 8].id : ctok_vocab_find(v, p, 2);
 }
 
-/* ctok_vocab_prefetch - begin to fetch what ctok_vocab_find_roomy of the same text will look at first. */
-static inline void ctok_vocab_prefetch(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    if (n <= 8) {
-        const uint64_t key = ctok_short_key(ctok_load_le(p, 8) & ~UINT64_C(0) >> (64 - 8 * n), n);
-        const size_t at = ctok_hash_place(ctok_mix(key), v->short_bits);
-        CTOK_PREFETCH(&v->short_tag[at]);
-        CTOK_PREFETCH(&v->short_key[at]);
-        CTOK_PREFETCH(&v->short_id[at]);
-    } else if (n <= v->longest) {
-        const size_t at = ctok_hash_place(ctok_long_hash(p, n), v->long_bits);
-        CTOK_PREFETCH(&v->long_tag[at]);
-        CTOK_PREFETCH(&v->long_k[at]);
-    }
+/* ctok_vocab_crossing - the same pair's `crossing`. */
+static inline ctok_id ctok_vocab_crossing(const ctok_vocab *v, const uint8_t *p) {
+    return v->pairs ? v->pairs[p[0] | (uint32_t)p[1] << 8].crossing : 0;
 }
 
 /* ---- how a token comes about ---- */

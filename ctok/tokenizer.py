@@ -71,7 +71,7 @@ class Tokenizer(Pipeline):
         tokens = spec.model.tokens
         special = {token.content: token.id for token in spec.added_tokens if token.special}
         always = {token.content: token.id for token in spec.added_tokens if not token.special}
-        vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple(map(_declared, spec.added_tokens)))
+        vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple(map(_declared, spec.added_tokens)), tokens.splits)
         splitter = build_splitter(spec.pre_tokenizer)
         native, fallback = (None, splitter) if isinstance(splitter, RegexSplitter) else (splitter, None)
         self = cls.__new__(cls, vocab, native, fallback, special, always)

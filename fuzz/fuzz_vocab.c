@@ -117,9 +117,9 @@ static void check_cache(const uint8_t *p, size_t n) {
         ctok_long_entry *entry;
         if (i + 1 + len > n) continue;
         if (len <= CTOK_CACHE_SHORT) {
-            ctok_cache_key(p + i + 1, len, 0, key);
+            ctok_key_exact(p + i + 1, len, key);
             if (i + 17 <= n) {
-                ctok_cache_key(p + i + 1, len, 1, roomy);
+                ctok_key_roomy(p + i + 1, len, roomy);
                 if (memcmp(key, roomy, 16)) abort();
             }
             ctok_short_entry *line = ctok_cache_line(&cache, key);

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import o200k_ranks, random_vocabularies, real_ranks, tiktoken_of, vocab_of, wild_ranks
+from core import MAKERS, ctok_of, o200k_ranks, random_vocabularies, real_ranks, tiktoken_of, vocab_of, wild_ranks
 from ctok._native import bpe
+from ctok._native.vocab import Vocab
 from ctok._reference import bpe as twin
+from ctok.spec import TokenTable
 
 WINDOW = 256  # bytes; beyond it a pretoken is merged window by window
 
@@ -66,6 +68,60 @@ def test_k1_46_rank_is_that_of_the_joined_bytes():
 def test_merge_tokens_of_the_largest_ids_keeps_the_order():
     ranks = {b"a": 5, b"b": 1, b"ab": 9_999_999, b"ba": 9_999_998, b"aba": 0}
     assert bpe.merge(vocab_of(ranks), b"abab") == wanted(ranks, b"abab")
+
+
+# ---- many small ones at once, by the table of pairs ----
+
+
+def merged_in_lanes(ranks, pretokens):
+    """What the engine makes of texts with a pretoken a line, each without its newline."""
+    encode = ctok_of({**ranks, b"\n": 10**6}, r"[^\n]+|\n").encode
+    ids, out = encode(b"\n".join(pretokens)), [[]]
+    for number in ids:
+        if number == 10**6:
+            out.append([])
+        else:
+            out[-1].append(number)
+    return out
+
+
+def test_pretokens_side_by_side_in_random_vocabularies_equals_twin():
+    for rng, ranks in random_vocabularies(9, 60, alphabet=b"abcd", n=40, longest=10):
+        pretokens = [bytes(rng.choices(b"abcd", k=rng.choice((1, 2, 3, 8, 15, 16, 17, 40, 61, 62, 63)))) for _ in range(60)]
+        expected = [[ranks[p]] if p in ranks else wanted(ranks, p)[0] for p in pretokens]
+        assert merged_in_lanes(ranks, pretokens) == expected
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_pretokens_side_by_side_in_a_large_random_vocabulary_equals_twin(maker):
+    # From 4096 tokens on, pairs of bytes are joined first where nothing can come in the way.
+    rng = random.Random(11)
+    ranks = maker(rng, alphabet=b"abcdefghijklmnop", n=9000, longest=9)
+    assert len(ranks) > 4096
+    pretokens = [bytes(rng.choices(b"abcdefghijklmnop", k=rng.randint(1, 30))) for _ in range(1500)]
+    expected = [[ranks[p]] if p in ranks else wanted(ranks, p)[0] for p in pretokens]
+    assert merged_in_lanes(ranks, pretokens) == expected
+
+
+def test_splits_are_the_last_merge_of_each_token():
+    for _, ranks in random_vocabularies(10, 60, alphabet=b"abc", n=30, longest=7):
+        found = bpe.splits(vocab_of(ranks))
+        for split, (token, rank) in zip(found, sorted(ranks.items()), strict=True):
+            reachable = len(token) > 1 and twin.merge(ranks, token) == [token]
+            assert (split > 0) == reachable
+            if split:
+                without = {t: r for t, r in ranks.items() if r != rank}
+                assert twin.merge(without, token)[:1] == [token[:split]]
+
+
+def test_merge_with_known_splits_equals_the_same_without():
+    for rng, ranks in random_vocabularies(12, 40, alphabet=b"abc", n=40, longest=8):
+        table = TokenTable.from_dict(ranks)
+        plain = Vocab(table.data, table.ends, table.ids)
+        known = Vocab(table.data, table.ends, table.ids, (), bpe.splits(plain))
+        for length in (2, 5, 9, 20, 70, 300):
+            pretoken = bytes(rng.choices(b"abc", k=length))
+            assert bpe.merge(known, pretoken) == bpe.merge(plain, pretoken)
 
 
 # ---- bytes without a token ----

@@ -230,7 +230,7 @@ def test_spec_without_a_place_in_the_format_is_refused(changes):
     [
         (lambda d: d[:-1], "shorter or longer"),
         (lambda d: d[:40], "shorter or longer"),
-        (lambda d: d[:8] + b"\2" + d[9:], "version 2, this ctok reads version 1"),
+        (lambda d: d[:8] + b"\3" + d[9:], "version 3, this ctok reads version 2"),
         (lambda d: d[:-1] + b"\x7f", "checksum"),
         (lambda d: d.replace(b"\r\n", b"\n", 1), "not a binary vocabulary"),
     ],

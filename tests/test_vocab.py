@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core import o200k_ranks, random_vocabularies, vocab_of
 from ctok._native.vocab import Vocab
 from ctok.errors import SpecError, UnknownIdError
+from ctok.spec import TokenTable
 
 
 def columns(tokens, ids):
@@ -155,3 +156,17 @@ def test_find_every_piece_of_random_vocabularies_equals_a_dict():
         vocab = vocab_of(ranks)
         text = bytes(rng.choices([0, 1, 7, 8, 255], k=40))
         assert all(vocab.find(text[i:j]) == ranks.get(text[i:j]) for i in range(40) for j in range(i, 41))
+
+
+def test_find_token_whose_id_a_special_token_took_over():
+    ranks = {b"a": 0, b"b": 1, b"ab": 2, b"<x>": 3, b"abab": 4}
+    vocab = vocab_of(ranks, (("<y>", 2), ("<|z|>", 4, False)))
+    assert [vocab.find(token) for token in ranks] == list(ranks.values())
+    assert vocab.find(b"<y>") is None and vocab.find(b"<|z|>") is None
+
+
+@pytest.mark.parametrize("splits", [b"\0\0\1\1\0", b"\0\3\0\0", b"\0\0\0\2", b"\0\1\0\1"])
+def test_splits_that_do_not_cut_tokens_in_two_are_refused(splits):
+    table = TokenTable.from_dict({b"a": 0, b"abc": 1, b"b": 2, b"c": 4})
+    with pytest.raises(SpecError, match="splits"):
+        Vocab(table.data, table.ends, table.ids, (), splits)

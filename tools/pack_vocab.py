@@ -10,6 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from ctok._native.bpe import splits
+from ctok._native.vocab import Vocab
 from ctok.errors import CtokError
 from ctok.formats import _disk, binary, tiktoken
 from ctok.formats._known import BY_SHA256
@@ -24,7 +26,9 @@ def pack(path):
     spec = tiktoken.loads(data, path=path)
     if digest not in BY_SHA256:
         raise SystemExit(f"{path}: not one of the public encodings (sha256 {digest})")
-    return spec.name, binary.dumps(spec.replace(source=None), packed=True, sha256=digest)
+    tokens = spec.model.tokens
+    tokens = tokens.replace(splits=splits(Vocab(tokens.data, tokens.ends, tokens.ids)))
+    return spec.name, binary.dumps(spec.replace(source=None, model=spec.model.replace(tokens=tokens)), packed=True, sha256=digest)
 
 
 def main(argv=None):

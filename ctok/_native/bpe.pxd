@@ -1,9 +1,9 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_merge cimport CTOK_LANE_PLACES, ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 
-# Scratch memory of a merge: room for `cap` symbols. Zeroed = empty; belongs to one thread at a time, and to one vocabulary for good.
+# Scratch memory of a merge: room for `cap` symbols. Zeroed = empty; belongs to one thread at a time.
 cdef struct MergeScratch:
     size_t cap
     int32_t *ranks       # the tree of minima
@@ -11,31 +11,27 @@ cdef struct MergeScratch:
     uint32_t *prev
     ctok_id *ids
     uint8_t *text        # a copy of the window, with room to read beyond
-    uint64_t *memo       # csrc/ctok_pairmemo.h; of one vocabulary
     bint ascending       # about the last window: did its merges come in ascending rank,
     uint32_t last_left   # and where does the symbol stand that its last merge joined to the one before
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil
-cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil     # gives back all but the memo
 
 # The ids of p[0..n) by merging bytes, appended to out; *bad is the place of a byte that has no token (CTOK_ERR_BYTE).
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil
 
 cdef enum:
-    LANE = 64                   # bytes of the longest pretoken that is merged in a lane
+    LANE = 62                   # bytes of the longest pretoken that is merged in a lane
     LANES = 12
-    LANE_ROOM = 16              # bytes that look-ups may read beyond a text
 
 # One pretoken being merged beside others.
 cdef struct Lane:
-    uint8_t text[LANE + LANE_ROOM]
-    int32_t ranks[LANE]         # of the symbol here and the next one
-    ctok_id ids[LANE]
-    uint8_t next[LANE + 1]
-    uint8_t prev[LANE + 1]
+    int32_t ranks[CTOK_LANE_PLACES]     # csrc/ctok_lane.h: of the symbol here and the next one
+    ctok_id ids[CTOK_LANE_PLACES]
+    uint64_t keys[CTOK_LANE_PLACES]     # csrc/ctok_joins.h: of the pairs whose ranks are being fetched,
+    uint64_t fetched                    # and their places
+    uint64_t places             # where symbols start
     uint32_t n
-    int left                    # symbols whose ranks are being fetched, or -1
-    int right
+    uint32_t blocks             # of 16 ranks that are in use
     size_t task
 
 # A pretoken to merge, and where its ids are in the end.
@@ -46,7 +42,7 @@ cdef struct MergeTask:
     size_t begin
     size_t count
 
-# Merge each of n pretokens of at most LANE bytes and append their ids, in any order. After CTOK_ERR_BYTE, tasks[*which] is the first
+# Merge each of n pretokens of at most LANE bytes (v->joins must be there) and append their ids, in any order. After CTOK_ERR_BYTE, tasks[*which] is the first
 # one with a byte that has no token, at *bad.
 cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
                                 size_t *bad) noexcept nogil

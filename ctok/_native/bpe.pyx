@@ -19,13 +19,13 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport (
-    CTOK_MINTREE_NONE, CTOK_PAIRMEMO_IDS, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_min16, ctok_mintree, ctok_mintree_build,
-    ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape, ctok_pairmemo_get, ctok_pairmemo_new,
-    ctok_pairmemo_put, ctok_pairmemo_slot)
+    CTOK_LANE_NONE, CTOK_LANE_PLACES, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
+    ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
+    ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_mem_alloc,
-    ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_find_roomy,
-    ctok_vocab_pair, ctok_vocab_prefetch, ctok_vocab_set_split, ctok_vocab_split)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_joins_fetch,
+    ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token,
+    ctok_vocab, ctok_vocab_find, ctok_vocab_crossing, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
@@ -35,12 +35,6 @@ cdef enum:
 
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil:
-    merge_scratch_trim(s)
-    ctok_mem_free(s.memo)
-    s.memo = NULL
-
-
-cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil:
     ctok_mem_free(s.ranks)
     ctok_mem_free(s.next)
     ctok_mem_free(s.prev)
@@ -56,11 +50,7 @@ cdef void merge_scratch_trim(MergeScratch *s) noexcept nogil:
 cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil:
     if s.cap >= n:
         return CTOK_OK
-    merge_scratch_trim(s)
-    if s.memo == NULL:
-        s.memo = ctok_pairmemo_new()
-        if s.memo == NULL:
-            return CTOK_ERR_MEMORY
+    merge_scratch_free(s)
     if n < WINDOW:
         n = WINDOW
     s.ranks = <int32_t *>ctok_mem_alloc(ctok_mintree_room(n), sizeof(int32_t))
@@ -69,7 +59,7 @@ cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil:
     s.ids = <ctok_id *>ctok_mem_alloc(n, sizeof(ctok_id))
     s.text = <uint8_t *>ctok_mem_zeroed(n + ROOM, 1)
     if s.ranks == NULL or s.next == NULL or s.prev == NULL or s.ids == NULL or s.text == NULL:
-        merge_scratch_trim(s)
+        merge_scratch_free(s)
         return CTOK_ERR_MEMORY
     s.cap = n
     return CTOK_OK
@@ -79,14 +69,8 @@ cdef inline int32_t pair_rank(const ctok_vocab *v, const MergeScratch *s, size_t
                               size_t n) noexcept nogil:
     """Rank of the token that the symbols at left and right join to, whose bytes are p[0..n); NONE if they do not."""
     cdef ctok_id joined
-    cdef uint64_t key = 0
-    cdef uint64_t *slot
-    if s.ids[left] < CTOK_PAIRMEMO_IDS and s.ids[right] < CTOK_PAIRMEMO_IDS:
-        slot = ctok_pairmemo_slot(s.memo, s.ids[left], s.ids[right], &key)
-        if not ctok_pairmemo_get(slot, key, &joined):
-            joined = ctok_vocab_find_roomy(v, p, n)
-            if joined < CTOK_PAIRMEMO_IDS or joined == CTOK_NO_ID:
-                ctok_pairmemo_put(slot, key, joined)
+    if v.joins.slots != NULL:
+        joined = ctok_joins_get(&v.joins, ctok_joins_key(s.ids[left], s.ids[right]))
     else:
         joined = ctok_vocab_find_roomy(v, p, n)
     return CTOK_MINTREE_NONE if joined == CTOK_NO_ID else <int32_t>joined
@@ -217,77 +201,100 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
 
 # ---- many at once ----
 
-cdef void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
+cdef inline void lane_fetch(const ctok_vocab *v, Lane *lane, unsigned int i, unsigned int k) noexcept nogil:
+    """Begin to fetch the rank of the symbols at i and k, which stand side by side."""
+    lane.keys[i] = ctok_joins_key(lane.ids[i], lane.ids[k]) if i and k <= lane.n else CTOK_JOINS_NEVER
+    ctok_joins_fetch(&v.joins, lane.keys[i])
+
+
+cdef void lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
+    """Join pairs of bytes of which nothing can come in the way.
+
+    A pair of lower rank than any merge across the borders on its left and right is there, undisturbed, until its turn comes.
+    """
+    cdef uint64_t pairs = 0, left
     cdef uint32_t i
-    cdef ctok_id joined
+    cdef ctok_id before = CTOK_NO_ID, here = ctok_vocab_crossing(v, text), behind, joined
+    for i in range(lane.n - 1):
+        joined = ctok_vocab_pair(v, text + i)
+        behind = ctok_vocab_crossing(v, text + i + 1) if i + 2 < lane.n else CTOK_NO_ID
+        lane.ranks[i + 1] = ctok_lane_rank(joined, i + 1)
+        pairs |= <uint64_t>(joined < before and joined < behind) << (i + 1)
+        before = here
+        here = behind
+    lane.places &= ~(pairs << 1)
+    left = pairs
+    while left:
+        i = ctok_lane_first(left)
+        left &= left - 1
+        lane.ids[i] = ctok_lane_token(lane.ranks[i])
+        lane.ranks[i + 1] = CTOK_LANE_NONE
+    lane.fetched = (pairs | pairs >> 1) & lane.places & ~<uint64_t>1
+    left = lane.fetched
+    while left:
+        i = ctok_lane_first(left)
+        left &= left - 1
+        lane_fetch(v, lane, i, ctok_lane_next(lane.places, i))
+
+
+cdef void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
+    """Places 1..n are the bytes; on both sides of them stands a symbol that joins with nothing, so that no place is special."""
+    cdef uint32_t i
     lane.n = n
-    lane.left = lane.right = -1
-    memcpy(lane.text, text, n)
-    for i in range((n + 15) & ~<uint32_t>15):
-        lane.ranks[i] = CTOK_MINTREE_NONE
+    lane.blocks = (n + 16) // 16
+    lane.places = ~<uint64_t>0 >> (62 - n)
+    lane.fetched = 0
+    for i in range(16 * lane.blocks):
+        lane.ranks[i] = CTOK_LANE_NONE
+    lane.ids[0] = lane.ids[n + 1] = CTOK_NO_ID
     for i in range(n):
-        lane.ids[i] = v.byte_id[lane.text[i]]
-        lane.next[i] = <uint8_t>(i + 1)
-        lane.prev[i] = <uint8_t>(i - 1)
-    for i in range(n - 1):
-        joined = ctok_vocab_pair(v, lane.text + i)
-        if joined != CTOK_NO_ID:
-            lane.ranks[i] = <int32_t>joined
+        lane.ids[i + 1] = v.byte_id[text[i]]
+    if n > 1:
+        lane_first_merges(v, lane, text)
 
 
-cdef inline void lane_rank(const ctok_vocab *v, Lane *lane, int i) noexcept nogil:
-    cdef ctok_id joined = ctok_vocab_find_roomy(v, lane.text + i, lane.next[lane.next[i]] - i)
-    lane.ranks[i] = CTOK_MINTREE_NONE if joined == CTOK_NO_ID else <int32_t>joined
+cdef inline void lane_take(const ctok_vocab *v, Lane *lane) noexcept nogil:
+    """Read the ranks that were being fetched."""
+    cdef unsigned int i
+    while lane.fetched:
+        i = ctok_lane_first(lane.fetched)
+        lane.fetched &= lane.fetched - 1
+        lane.ranks[i] = ctok_lane_rank(ctok_joins_get(&v.joins, lane.keys[i]), i)
 
 
-cdef bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
-    """Do one merge, and begin to fetch the ranks it changes; they are read at the next step. True when nothing is left to merge."""
-    cdef unsigned int at = 0
-    cdef uint32_t i, j, k, block
-    cdef int32_t best, other
-    if lane.right >= 0:
-        lane_rank(v, lane, lane.right)
-    if lane.left >= 0:
-        lane_rank(v, lane, lane.left)
-    best = ctok_min16(lane.ranks, &at)
-    i = at
-    for block in range(16, lane.n, 16):
-        other = ctok_min16(lane.ranks + block, &at)
-        if other < best:
-            best = other
-            i = block + at
-    if best == CTOK_MINTREE_NONE:
-        return True
-    j = lane.next[i]
-    k = lane.next[j]
-    lane.ids[i] = <ctok_id>best
-    lane.next[i] = <uint8_t>k
-    lane.ranks[j] = CTOK_MINTREE_NONE
-    lane.right = lane.left = -1
-    if k < lane.n:
-        lane.prev[k] = <uint8_t>i
-        lane.right = <int>i
-        ctok_vocab_prefetch(v, lane.text + i, lane.next[k] - i)
-    else:
-        lane.ranks[i] = CTOK_MINTREE_NONE
-    if i > 0:
-        lane.left = lane.prev[i]
-        ctok_vocab_prefetch(v, lane.text + lane.left, k - lane.left)
-    return False
+cdef inline bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
+    """Do one merge, and begin to fetch the ranks it changes. False when nothing is left to merge."""
+    cdef int32_t least = ctok_lane_least(lane.ranks, lane.blocks)
+    cdef unsigned int i, j, h
+    if least >= CTOK_LANE_NONE:
+        return False
+    i = ctok_lane_place(least)
+    j = ctok_lane_next(lane.places, i)
+    h = ctok_lane_before(lane.places, i)
+    lane.places ^= <uint64_t>1 << j
+    lane.ids[i] = ctok_lane_token(least)
+    lane.ranks[j] = CTOK_LANE_NONE
+    lane.fetched = <uint64_t>1 << i | <uint64_t>1 << h
+    lane_fetch(v, lane, i, ctok_lane_next(lane.places, i))
+    lane_fetch(v, lane, h, i)
+    return True
 
 
 cdef ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
-    cdef size_t i = 0
+    cdef unsigned int i = 1
+    cdef ctok_id *at
     if ctok_ids_reserve(out, lane.n) != CTOK_OK:
         return CTOK_ERR_MEMORY
     task.begin = out.n
-    while i < lane.n:
+    at = out.at + out.n
+    while i <= lane.n:
         if lane.ids[i] == CTOK_NO_ID:
-            bad[0] = i
+            bad[0] = i - 1
             return CTOK_ERR_BYTE
-        out.at[out.n] = lane.ids[i]
-        out.n += 1
-        i = lane.next[i]
+        at[0] = lane.ids[i]
+        at += 1
+        i = ctok_lane_next(lane.places, i)
+    out.n = at - out.at
     task.count = out.n - task.begin
     return CTOK_OK
 
@@ -306,10 +313,12 @@ cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n,
         active += 1
         started += 1
     while active:
+        for a in range(active):
+            lane_take(v, &lanes[order[a]])
         a = 0
         while a < active:
             lane = &lanes[order[a]]
-            if not lane_step(v, lane):
+            if lane_step(v, lane):
                 a += 1
                 continue
             outcome = lane_finish(lane, &tasks[lane.task], out, &place)
@@ -323,6 +332,7 @@ cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n,
                 lane_start(v, lane, tasks[started].p, tasks[started].n)
                 lane.task = started
                 started += 1
+                a += 1
             else:
                 active -= 1
                 order[a] = order[active]
@@ -427,6 +437,30 @@ cdef bint bpe_neighbours(const ctok_vocab *v, ctok_id left, ctok_id right, Merge
     if joined != small:
         ctok_mem_free(joined)
     return answer
+
+
+# ---- from Python ----
+
+def splits(Vocab vocab not None):
+    """Return what `spec.TokenTable` calls splits, or empty bytes where a token is too long for that."""
+    cdef const ctok_vocab *v = &vocab.v
+    cdef bytearray out = bytearray(v.n_tokens)
+    cdef MergeScratch s
+    cdef uint32_t k, n
+    if v.longest > 255:
+        return b""
+    memset(&s, 0, sizeof(s))
+    try:
+        if scratch_reserve(&s, v.longest + 1) != CTOK_OK:
+            raise MemoryError("no memory to merge")
+        for k in range(v.n_tokens):
+            n = v.begin[k + 1] - v.begin[k]
+            if n > 1:
+                merge_window(v, v.bytes + v.begin[k], n, &s)
+                out[k] = s.last_left if s.next[0] == n else 0
+        return bytes(out)
+    finally:
+        merge_scratch_free(&s)
 
 
 # ---- for tests ----

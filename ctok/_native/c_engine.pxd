@@ -2,6 +2,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status, ctok_vocab
 
+cdef extern from "ctok_key.h" nogil:
+    void ctok_key_exact(const uint8_t *p, size_t n, uint64_t *key)
+
 cdef extern from "ctok_cache.h" nogil:
     const uint32_t CTOK_CACHE_SHORT
     const uint32_t CTOK_CACHE_LONG
@@ -19,7 +22,6 @@ cdef extern from "ctok_cache.h" nogil:
         void *room
     ctok_status ctok_cache_init(ctok_cache *c, uint64_t seed)
     void ctok_cache_free(ctok_cache *c)
-    void ctok_cache_key(const uint8_t *p, size_t n, bint roomy, uint64_t *key)
     ctok_short_entry *ctok_cache_line(const ctok_cache *c, const uint64_t *key)
     const ctok_short_entry *ctok_cache_find(const ctok_short_entry *line, const uint64_t *key)
     ctypedef struct ctok_outcome:

@@ -23,9 +23,14 @@ cdef extern from "ctok_mintree.h" nogil:
     int32_t ctok_mintree_first(const ctok_mintree *t, size_t *place)
     void ctok_mintree_set(ctok_mintree *t, size_t i, int32_t value)
 
-cdef extern from "ctok_pairmemo.h" nogil:
-    const unsigned int CTOK_PAIRMEMO_IDS
-    uint64_t *ctok_pairmemo_new()
-    uint64_t *ctok_pairmemo_slot(uint64_t *memo, ctok_id left, ctok_id right, uint64_t *key)
-    bint ctok_pairmemo_get(const uint64_t *slot, uint64_t key, ctok_id *joined)
-    void ctok_pairmemo_put(uint64_t *slot, uint64_t key, ctok_id joined)
+cdef extern from "ctok_lane.h" nogil:
+    enum:
+        CTOK_LANE_PLACES
+    const int32_t CTOK_LANE_NONE
+    int32_t ctok_lane_rank(ctok_id joined, unsigned int place)
+    unsigned int ctok_lane_place(int32_t rank)
+    ctok_id ctok_lane_token(int32_t rank)
+    int32_t ctok_lane_least(const int32_t *ranks, size_t blocks)
+    unsigned int ctok_lane_first(uint64_t places)
+    unsigned int ctok_lane_next(uint64_t places, unsigned int place)
+    unsigned int ctok_lane_before(uint64_t places, unsigned int place)

@@ -12,6 +12,8 @@ cdef extern from "ctok_base.h" nogil:
         CTOK_ERR_FORMAT
         CTOK_ERR_STOPPED
 
+    void CTOK_PREFETCH(const void *p)
+
 cdef extern from "ctok_mem.h" nogil:
     void *ctok_mem_alloc(size_t n, size_t size)
     void *ctok_mem_zeroed(size_t n, size_t size)
@@ -20,6 +22,17 @@ cdef extern from "ctok_mem.h" nogil:
     void *ctok_mem_block(size_t bytes)
     void ctok_mem_unblock(void *p, size_t bytes)
     long ctok_mem_fail_after(long n)
+
+cdef extern from "ctok_joins.h" nogil:
+    ctypedef struct ctok_joins:
+        uint64_t *slots
+    const uint64_t CTOK_JOINS_NEVER
+    uint64_t ctok_joins_key(ctok_id left, ctok_id right)
+    ctok_id ctok_joins_get(const ctok_joins *j, uint64_t key)
+    void ctok_joins_fetch(const ctok_joins *j, uint64_t key)
+
+cdef extern from "ctok_key.h" nogil:
+    uint64_t ctok_mix(uint64_t key)
 
 cdef extern from "ctok_vocab.h" nogil:
     const uint32_t CTOK_TOKEN_KNOWN
@@ -39,19 +52,26 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t n_ids
         uint32_t longest
         ctok_token *by_id
+        uint32_t *slots
         ctok_id byte_id[256]
+        ctok_joins joins
     ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                                 const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                                 uint32_t *bad)
+    ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits)
     void ctok_vocab_free(ctok_vocab *v)
     ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n)
     const unsigned int CTOK_SPLIT_UNKNOWN
     const unsigned int CTOK_SPLIT_IRREGULAR
     unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
     void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
-    uint64_t ctok_mix(uint64_t key)
+    ctok_id ctok_vocab_crossing(const ctok_vocab *v, const uint8_t *p)
     ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p)
-    void ctok_vocab_prefetch(const ctok_vocab *v, const uint8_t *p, size_t n)
+    uint64_t ctok_vocab_hash(const uint8_t *p, size_t n, const uint64_t *key)
+    size_t ctok_vocab_place(const ctok_vocab *v, uint64_t h)
+    ctok_id ctok_vocab_candidate(const ctok_vocab *v, uint64_t h, size_t *at)
+    bint ctok_vocab_is(const ctok_vocab *v, ctok_id id, const uint8_t *p, size_t n, const uint64_t *key)
+    ctok_id ctok_vocab_find_key(const ctok_vocab *v, const uint8_t *p, size_t n, const uint64_t *key)
     ctok_id ctok_vocab_find_roomy(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctypedef struct ctok_range:
         uint32_t lo

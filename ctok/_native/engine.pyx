@@ -8,16 +8,17 @@ owns while it runs.
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_neighbours, merge_scratch_free, merge_scratch_trim
+from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_neighbours, merge_scratch_free
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
-    ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_key, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_long_entry, ctok_short_entry)
+    ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
+    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_key_exact, ctok_long_entry, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
-    ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_find, ctok_vocab_prefetch)
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
+    ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_candidate, ctok_vocab_find, ctok_vocab_find_key, ctok_vocab_hash,
+    ctok_vocab_place)
 from ctok._native.c_scan cimport ctok_block
 from ctok._native.c_split cimport ctok_split_block
 
@@ -59,7 +60,7 @@ cdef void context_trim(Context *c) noexcept nogil:
         c.text = NULL
         c.text_cap = 0
     if c.merge.cap > KEEP:
-        merge_scratch_trim(&c.merge)
+        merge_scratch_free(&c.merge)
 
 
 cdef ctok_status resolve(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
@@ -106,7 +107,7 @@ cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t 
     cdef const ctok_short_entry *hit
     if n > CTOK_CACHE_SHORT:
         return resolve_long(c, v, p, n)
-    ctok_cache_key(p, n, False, key)
+    ctok_key_exact(p, n, key)
     line = ctok_cache_line(&c.cache, key)
     hit = ctok_cache_find(line, key)
     if hit == NULL:
@@ -154,7 +155,7 @@ cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const u
     cdef ctok_id whole
     if CTOK_CACHE_SHORT < n <= CTOK_CACHE_LONG and ctok_cache_long(&c.cache, p, n, key, &entry):
         return settle_outcome(c, i, entry.ids, entry.n)
-    whole = ctok_vocab_find(v, p, n)
+    whole = ctok_vocab_find_key(v, p, n, c.keys[i])
     if whole != CTOK_NO_ID:
         remember(c, i, p, n, &whole, 1)
         return settle_outcome(c, i, &whole, 1)
@@ -165,6 +166,27 @@ cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const u
     return CTOK_OK
 
 
+cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
+    """Begin to fetch what looking them up will touch, one step for all of them after the other: slots, entries, bytes."""
+    cdef size_t i, k, n, at
+    cdef ctok_id *found
+    for k in range(n_misses):
+        i = c.misses[k]
+        n = c.stops[i] - begin_of(c, start, i)
+        c.hashes[k] = ctok_vocab_hash(buf + c.stops[i] - n, n, c.keys[i]) if n <= v.longest else 0
+        CTOK_PREFETCH(v.slots + ctok_vocab_place(v, c.hashes[k]))
+    for k in range(n_misses):
+        at = ctok_vocab_place(v, c.hashes[k])
+        found = c.found[c.misses[k]].ids
+        found[0] = ctok_vocab_candidate(v, c.hashes[k], &at)
+        if found[0] != CTOK_NO_ID:
+            CTOK_PREFETCH(v.by_id + found[0])
+    for k in range(n_misses):
+        found = c.found[c.misses[k]].ids
+        if found[0] != CTOK_NO_ID:
+            CTOK_PREFETCH(v.bytes + v.by_id[found[0]].begin)
+
+
 cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t end,
                                 size_t n_misses) noexcept nogil:
     """Settle the pretokens that the cache does not hold: look all of them up, merge those that are no token, remember the answers."""
@@ -172,10 +194,7 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
     cdef MergeTask task
     cdef ctok_status status = CTOK_OK
     c.side.n = 0
-    for k in range(n_misses):
-        begin = begin_of(c, start, c.misses[k])
-        if begin + 8 <= end:
-            ctok_vocab_prefetch(v, buf + begin, c.stops[c.misses[k]] - begin)
+    fetch_misses(c, v, buf, start, n_misses)
     for k in range(n_misses):
         i = c.misses[k]
         begin = begin_of(c, start, i)
@@ -184,7 +203,7 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
             return status
     # Small ones first, in lanes; the others one by one. The ids of all stand in c.side.
     for k in range(n_tasks):
-        if c.tasks[k].n <= LANE:
+        if c.tasks[k].n <= LANE and v.joins.slots != NULL:
             task = c.tasks[n_small]
             c.tasks[n_small] = c.tasks[k]
             c.tasks[k] = task

@@ -2,7 +2,8 @@
 
 `csrc/ctok_pack.h` lays out header, checksum and token table. Here is what the file says beside them, the meta bytes: one field after the
 other, each a little-endian uint32 length and as many bytes: name, model's mode, split pattern, SHA-256 (hex) of the rank file it was made
-from, source; then for each added token its id (4 bytes), a flag (1 byte, special) and its text in one field.
+from, source, the table's splits (spec.TokenTable); then for each added token its id (4 bytes), a flag (1 byte, special) and its text in one
+field.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def read(data: Buffer, path: str | PathLike[str] | None = None) -> tuple[Spec, s
     where = None if path is None else os.fspath(path)
     meta, tokens, ends, ids = read_pack(data, where)
     try:
-        name, mode, pattern, digest, source, added = _read_meta(meta)
-        return Spec(name, BPE(TokenTable(tokens, ends, ids), mode), Split(pattern), added, source=source or None), digest
+        name, mode, pattern, digest, source, splits, added = _read_meta(meta)
+        return Spec(name, BPE(TokenTable(tokens, ends, ids, splits), mode), Split(pattern), added, source=source or None), digest
     except (ValueError, TypeError) as error:
         raise VocabularyFileError(f"the content is impossible ({error})", path=where, cure=_CURE) from error
 
@@ -81,6 +82,7 @@ def dumps(spec: Spec, *, packed: bool = True, sha256: str = "") -> bytes:
         raise SpecError(f"a binary vocabulary holds a byte-pair model, a split pattern and no other stages; {spec.name!r} differs")
     try:
         fields = [part.encode() for part in (spec.name, model.mode, split.pattern, sha256, spec.source or "")]
+        fields.append(bytes(model.tokens.splits))
         fields += [token.id.to_bytes(4, "little") + bytes((token.special,)) + token.content.encode() for token in spec.added_tokens]
         meta = b"".join(len(field).to_bytes(4, "little") + field for field in fields)
         return write_pack(model.tokens.data, model.tokens.ends, model.tokens.ids, meta, packed)
@@ -102,7 +104,7 @@ def _mapped(path: str | PathLike[str]) -> Buffer:
         return mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
-def _read_meta(meta: bytes) -> tuple[str, str, str, str, str, tuple[AddedToken, ...]]:
+def _read_meta(meta: bytes) -> tuple[str, str, str, str, str, bytes, tuple[AddedToken, ...]]:
     fields = []
     at = 0
     while at < len(meta):
@@ -111,8 +113,8 @@ def _read_meta(meta: bytes) -> tuple[str, str, str, str, str, tuple[AddedToken, 
         if at > len(meta):
             raise ValueError("a field leaves the meta bytes")
         fields.append(meta[begin:at])
-    if len(fields) < 5 or any(len(field) < 6 for field in fields[5:]):
+    if len(fields) < 6 or any(len(field) < 6 for field in fields[6:]):
         raise ValueError("a field is missing from the meta bytes")
     name, mode, pattern, digest, source = (field.decode() for field in fields[:5])
-    added = tuple(AddedToken(field[5:].decode(), int.from_bytes(field[:4], "little"), field[4] != 0) for field in fields[5:])
-    return name, mode, pattern, digest, source, added
+    added = tuple(AddedToken(field[5:].decode(), int.from_bytes(field[:4], "little"), field[4] != 0) for field in fields[6:])
+    return name, mode, pattern, digest, source, fields[5], added

@@ -1,0 +1,134 @@
+#include "ctok_mem.h"
+#include "ctok_vocab.h"
+
+#define LONGEST 255u /* bytes: what a split can say; and the ways to cut longer tokens would take too long to list */
+#define GROUP 32     /* cuts looked up side by side */
+
+typedef struct cut {
+    ctok_id token, left;
+    const uint8_t *right;
+    uint32_t n_right;
+    uint64_t key[2]; /* of the right part */
+} cut;
+
+/* All pairs that join; what is being looked up waits for memory together. */
+typedef struct cuts {
+    uint64_t *pairs; /* as the slots hold them */
+    size_t n, cap;
+    cut group[GROUP];
+    size_t waiting;
+    int exact; /* the cuts were given: each must be one */
+} cuts;
+
+static ctok_status look_up(ctok_vocab *v, cuts *c) {
+    if (c->cap - c->n < GROUP) {
+        const size_t cap = c->cap ? c->cap * 2 : v->n_tokens + (size_t)GROUP;
+        uint64_t *pairs = ctok_mem_resize(c->pairs, cap, sizeof *pairs);
+        if (pairs == NULL) return CTOK_ERR_MEMORY;
+        c->pairs = pairs;
+        c->cap = cap;
+    }
+    for (size_t i = 0; i < c->waiting; i++) {
+        const cut *x = &c->group[i];
+        const ctok_id right = ctok_vocab_find_key(v, x->right, x->n_right, x->key);
+        if (right == CTOK_NO_ID && c->exact) return CTOK_ERR_FORMAT;
+        if (right == CTOK_NO_ID) continue;
+        c->pairs[c->n++] = ctok_joins_key(x->left, right) | x->token;
+        if (v->pairs == NULL) continue;
+        ctok_byte_pair *border = &v->pairs[x->right[-1] | x->right[0] << 8];
+        if (x->token < border->crossing) border->crossing = x->token;
+    }
+    c->waiting = 0;
+    return CTOK_OK;
+}
+
+/* Token k may be cut behind its first n_left bytes, which are a token. */
+static ctok_status ask(ctok_vocab *v, cuts *c, uint32_t k, ctok_id left, uint32_t n_left) {
+    if (c->waiting == GROUP) {
+        const ctok_status status = look_up(v, c);
+        if (status != CTOK_OK) return status;
+    }
+    cut *x = &c->group[c->waiting++];
+    x->token = v->id_of[k];
+    x->left = left;
+    x->right = v->bytes + v->begin[k] + n_left;
+    x->n_right = v->begin[k + 1] - v->begin[k] - n_left;
+    ctok_key_roomy(x->right, x->n_right, x->key);
+    CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, ctok_vocab_hash(x->right, x->n_right, x->key))]);
+    return CTOK_OK;
+}
+
+/* How many bytes p and q have in common at their start, at most n; 8 may be read at both beyond n. */
+static uint32_t shared_bytes(const uint8_t *p, const uint8_t *q, uint32_t n) {
+    uint32_t i = 0;
+    while (i < n && ctok_load_le(p + i, 8) == ctok_load_le(q + i, 8)) i += 8;
+    while (i < n && p[i] == q[i]) i++;
+    return i < n ? i : n;
+}
+
+/* In byte order, the tokens that a token begins with are among those that the one before it begins with, and that one itself. */
+static ctok_status ask_all(ctok_vocab *v, cuts *c, const uint8_t *splits) {
+    uint32_t lens[LONGEST + 1], n_chain = 0, last = 0;
+    ctok_id ids[LONGEST + 1];
+    ctok_status status = CTOK_OK;
+    for (uint32_t k = 0; k < v->n_tokens && status == CTOK_OK; k++) {
+        const uint8_t *p = v->bytes + v->begin[k];
+        const uint32_t n = v->begin[k + 1] - v->begin[k];
+        const uint32_t shared = shared_bytes(p, p - last, last < n ? last : n);
+        while (n_chain && lens[n_chain - 1] > shared) n_chain--;
+        int found = splits && splits[k] == 0;
+        for (uint32_t i = n_chain; i-- > 0 && !found && status == CTOK_OK;) {
+            if (splits && splits[k] != lens[i]) continue;
+            found = splits != NULL;
+            status = ask(v, c, k, ids[i], lens[i]);
+        }
+        if (splits && !found) return CTOK_ERR_FORMAT;
+        lens[n_chain] = n;
+        ids[n_chain] = v->id_of[k];
+        n_chain += n > 0;
+        last = n;
+    }
+    return status == CTOK_OK ? look_up(v, c) : status;
+}
+
+static void enter(ctok_joins *j, uint64_t pair) {
+    const size_t mask = ((size_t)2 << j->bits) - 1;
+    size_t at = ctok_joins_bucket(j, pair & ~(uint64_t)CTOK_JOINS_IDS);
+    while (j->slots[at] != 0 && j->slots[at + 1] != 0) {
+        j->slots[at] |= CTOK_JOINS_MORE;
+        at = (at + 2) & mask;
+    }
+    j->slots[j->slots[at] != 0 ? at + 1 : at] |= pair;
+}
+
+static ctok_status fill(ctok_joins *j, const cuts *c) {
+    j->bits = 4;
+    while ((size_t)1 << j->bits < c->n) j->bits++;
+    j->slots = ctok_mem_block(((size_t)2 << j->bits) * sizeof *j->slots);
+    if (j->slots == NULL) return CTOK_ERR_MEMORY;
+    for (size_t i = 0; i < c->n; i++) {
+        if (i + GROUP < c->n) ctok_joins_fetch(j, c->pairs[i + GROUP] & ~(uint64_t)CTOK_JOINS_IDS);
+        enter(j, c->pairs[i]);
+    }
+    return CTOK_OK;
+}
+
+/* Is every byte that occurs in a token one by itself? Else symbols without an id take part in merges. */
+static int has_all_bytes(const ctok_vocab *v) {
+    int all = 1;
+    for (int b = 0; b < 256; b++) all &= v->byte_id[b] != CTOK_NO_ID;
+    if (all) return 1;
+    for (uint32_t i = 0; i < v->begin[v->n_tokens]; i++)
+        if (v->byte_id[v->bytes[i]] == CTOK_NO_ID) return 0;
+    return 1;
+}
+
+ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits) {
+    cuts c = {.exact = splits != NULL};
+    if (v->n_ids > CTOK_JOINS_IDS || v->longest > LONGEST || !has_all_bytes(v)) return CTOK_OK;
+    for (size_t i = 0; v->pairs && i < 65536; i++) v->pairs[i].crossing = CTOK_NO_ID;
+    ctok_status status = ask_all(v, &c, splits);
+    if (status == CTOK_OK) status = fill(&v->joins, &c);
+    ctok_mem_free(c.pairs);
+    return status;
+}
