@@ -344,6 +344,18 @@ def test_k4_17_character_in_no_token_maps_to_none():
     assert [got.char_to_token(i) for i in range(5)] == [1, None, None, 2, None]
 
 
+def test_k4_15_merge_with_growing_spans_goes_on_behind_special_tokens():
+    parts = [build_post_processor(record_of(BERT_LIKE)).encode(sentence(text)) for text in ("a b", "c d")]
+    assert merge(parts, growing_spans=True).spans == [(0, 0), (0, 1), (2, 3), (0, 0), (0, 0), (3, 4), (5, 6), (0, 0)]
+    assert merge(parts).spans == [(0, 0), (0, 1), (2, 3), (0, 0)] * 2
+    cut = [truncate(part, 3) for part in parts]
+    assert [piece.spans for piece in merge(cut, growing_spans=True).overflowing] == [
+        [(0, 0), (0, 0), (0, 1), (2, 3)],
+        [(0, 0), (0, 0)],
+        [(0, 0), (0, 1), (2, 3), (0, 0)],
+    ]
+
+
 # ---- the record ----
 
 

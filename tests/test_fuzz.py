@@ -19,13 +19,15 @@ RUNS = int(100000 * float(os.environ.get("CTOK_EXAMPLES", "1")))
 TABLE = TokenTable.from_dict({b"": 7, b"a": 0, b"ab": 1, b"a" * 20: 2, b"a" * 20 + b"b" * 20: 3, b"\xff\0": 900, b"ac": 4})
 COLUMNS = (TABLE.data, TABLE.ends, TABLE.ids)
 SEEDS = {
+    "added": [b"\x01\x00\x03\x00\x02\x04\x05\x06\x01\x07\x05\x02\0\x49" + bytes(range(16)) * 3 + b"\x03\x00\x05\x05\x05\x03\x00",
+              b"\x03\x06\x03\x00\x04\x03\x02\x05\x00\x01\x03\x00\x03\0\xc7" + b"\x05\x05\x03\x00\x04\x06\x07" * 5],
     "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
     "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,
               b"\x08abcdefg\x07\x01<\0" + b"<a<<" * 9],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"split": 5, "vocab": 20}  # a run of these costs more
+SHARE = {"added": 3, "split": 5, "vocab": 20}  # a run of these costs more
 
 
 def targets():

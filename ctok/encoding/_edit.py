@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ._record import FLAGS, NUMBERS, Encoding, added, changed, make, repeated
+from ._record import FLAGS, NUMBERS, Encoding, added, changed, make, numbers_of, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..stagespecs.limits import Padding, Truncation
 
@@ -15,41 +15,76 @@ __all__ = ["merge", "pad", "pad_all", "pad_length", "truncate", "truncate_pair"]
 SIDES = ("left", "right")
 
 
-def merge(encodings: Iterable[Encoding]) -> Encoding:
+def merge(encodings: Iterable[Encoding], growing_spans: bool = False) -> Encoding:
     """Return the encodings one behind the other, as one.
 
     Its overflowing pieces are all combinations: of each piece that one of them cut off with what the others have, cut off or not.
+
+    Parameters
+    ----------
+    growing_spans
+        The texts are taken to stand one behind the other: spans go on from the largest end so far. Those of added ids stay ``(0, 0)``.
     """
     listed = list(encodings)
     if not listed:
         return make(tuple([repeated(0, 0)] * len(NUMBERS) + [memoryview(b"")] * len(FLAGS)), str, {}, {}, (), "char")
-    whole = listed[0]
-    for other in listed[1:]:
-        whole = _joined(whole, other)
-    return whole
-
-
-def _joined(left: Encoding, right: Encoding) -> Encoding:
-    n = len(left)
-    views = zip(left._columns, right._columns, strict=True)
-    joined = [memoryview(b"".join(pair)) for pair in views]
-    columns = (*(column.cast("I") for column in joined[: len(NUMBERS)]), *joined[len(NUMBERS) :])
-    ranges = {**left._ranges, **{sequence: (n + start, n + stop) for sequence, (start, stop) in right._ranges.items()}}
-    names = {**left._names, **{n + i: name for i, name in right._names.items()}}
-    token = left._token if left._token is not str else right._token
-    if right._token is not token and right._token is not str:  # two texts of different tokenizers: all tokens by name
-        names.update((n + i, name) for i, name in enumerate(right.tokens))
+    if len(listed) == 1:
+        return listed[0]
+    moved = _grown(listed) if growing_spans else listed
+    if all(encoding._overflowing == () for encoding in listed):
+        return _concatenated(moved, ())
 
     def overflowing() -> tuple[Encoding, ...]:
+        *front, last = listed
+        left = merge(front, growing_spans)
         found = []
         for piece in left.overflowing:
-            found.append(_joined(piece, right))
-            found.extend(_joined(piece, other) for other in right.overflowing)
-        found.extend(_joined(left, other) for other in right.overflowing)
+            found.append(merge((piece, last), growing_spans))
+            found.extend([merge((piece, other), growing_spans) for other in last.overflowing])
+        found.extend([merge((left, other), growing_spans) for other in last.overflowing])
         return tuple(found)
 
-    nothing = left._overflowing == () and right._overflowing == ()
-    return make(columns, token, names, ranges, () if nothing else overflowing, left.unit)
+    return _concatenated(moved, overflowing)
+
+
+def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ...] | Callable[[], tuple[Encoding, ...]]) -> Encoding:
+    """Return the columns one behind the other."""
+    joined = [memoryview(b"".join(parts)) for parts in zip(*[encoding._columns for encoding in encodings], strict=True)]
+    columns = (*[column.cast("I") for column in joined[: len(NUMBERS)]], *joined[len(NUMBERS) :])
+    ranges: dict[int, tuple[int, int]] = {}
+    names: dict[int, str] = {}
+    token, n = str, 0  # type: tuple[Callable[[int], str], int]
+    for encoding in encodings:
+        if encoding._ranges:
+            ranges.update((sequence, (n + start, n + stop)) for sequence, (start, stop) in encoding._ranges.items())
+        if encoding._token is not str and token is str:
+            token = encoding._token
+        if encoding._token in (str, token):
+            names.update((n + i, name) for i, name in encoding._names.items())
+        else:  # of another tokenizer: all tokens by name
+            names.update((n + i, name) for i, name in enumerate(encoding.tokens))
+        n += len(encoding)
+    return make(columns, token, names, ranges, overflowing, encodings[0].unit)
+
+
+def _grown(encodings: Sequence[Encoding]) -> list[Encoding]:
+    """Return the encodings with spans that go on from the largest end so far."""
+    moved, far = [], 0
+    for encoding in encodings:
+        moved.append(_moved(encoding, far))
+        far = max(far, *moved[-1]._columns[3], 0)
+    return moved
+
+
+def _moved(encoding: Encoding, by: int) -> Encoding:
+    """Return the encoding with spans that lie further on, but for those of added ids."""
+    from array import array
+
+    special = encoding._columns[6]
+    starts, ends = (
+        numbers_of(array("I", [place if special[i] else place + by for i, place in enumerate(encoding._columns[k])])) for k in (2, 3)
+    )
+    return changed(encoding, starts=starts, ends=ends)
 
 
 def _slice(encoding: Encoding, start: int, stop: int) -> Encoding:
@@ -165,7 +200,7 @@ def pad(
     padded = changed(encoding, overflowing=())
     if missing:
         filling = added([(pad_id, pad_token)] * missing, pad_type_id, encoding.unit, attention=0)
-        padded = _joined(padded, filling) if direction == "right" else _joined(filling, padded)
+        padded = _concatenated([padded, filling] if direction == "right" else [filling, padded], ())
     if encoding._overflowing == ():
         return padded
 

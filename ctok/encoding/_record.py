@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sys import byteorder
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +20,8 @@ NO_WORD = 0xFFFFFFFF
 UNITS = ("char", "byte", "utf16")
 NUMBERS = ("ids", "type_ids", "starts", "ends", "word_ids")
 FLAGS = ("attention_mask", "special_tokens_mask")
+_PLACES = (*NUMBERS, *FLAGS)
+_OTHERS = {"names", "ranges", "overflowing"}
 
 
 class Encoding:
@@ -98,9 +102,9 @@ class Encoding:
         ``"attention_mask"`` or ``"special_tokens_mask"`` (bytes).
         """
         try:
-            return self._columns[(*NUMBERS, *FLAGS).index(name)]
+            return self._columns[_PLACES.index(name)]
         except ValueError:
-            raise ValueError(f"{name!r} is not a column; they are {', '.join((*NUMBERS, *FLAGS))}") from None
+            raise ValueError(f"{name!r} is not a column; they are {', '.join(_PLACES)}") from None
 
     @property
     def ids(self) -> list[int]:
@@ -238,6 +242,8 @@ class Encoding:
 
 # ---- for the other files of this package, and for post-processors ----
 
+_PUT = [getattr(Encoding, name).__set__ for name in Encoding.__slots__]  # past the __setattr__ that makes it immutable
+
 
 def numbers_of(column: Buffer) -> memoryview:
     """Return a buffer of unsigned 32-bit numbers as a read-only view of them."""
@@ -246,8 +252,6 @@ def numbers_of(column: Buffer) -> memoryview:
 
 def repeated(number: int, n: int) -> memoryview:
     """Return a column of n equal numbers."""
-    from sys import byteorder
-
     return memoryview(number.to_bytes(4, byteorder) * n).cast("I")
 
 
@@ -261,19 +265,18 @@ def make(
 ) -> Encoding:
     """Return an encoding of these parts, which are not looked at."""
     new = object.__new__(Encoding)
-    for name, value in zip(Encoding.__slots__, (columns, names, overflowing, ranges, token, unit), strict=True):
-        object.__setattr__(new, name, value)
+    for put, value in zip(_PUT, (columns, names, overflowing, ranges, token, unit), strict=True):
+        put(new, value)
     return new
 
 
 def changed(encoding: Encoding, **parts: Any) -> Encoding:
     """Return the encoding with some parts replaced: columns by their names, `ranges`, `names`, `overflowing`."""
-    columns = list(encoding._columns)
-    for i, name in enumerate((*NUMBERS, *FLAGS)):
-        if name in parts:
-            columns[i] = parts[name]
+    columns = encoding._columns
+    if not parts.keys() <= _OTHERS:
+        columns = tuple([parts.get(name, column) for name, column in zip(_PLACES, columns, strict=True)])
     return make(
-        tuple(columns),
+        columns,
         encoding._token,
         parts.get("names", encoding._names),
         parts.get("ranges", encoding._ranges),

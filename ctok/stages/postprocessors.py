@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "PostProcessor", "build_post_processor", "trim_offsets"]
 
 #: White_Space of Unicode 16, and how byte-level tokens show a space.
-SPACES = frozenset(
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0120"
-)
+SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0120"
 #: Stands for the text where only what is put around it is asked for.
 _TEXT = 0xFFFFFFFE
 
@@ -38,10 +36,12 @@ _TEXT = 0xFFFFFFFE
 
 def _spaces(token: str, unit: str) -> tuple[int, int, int]:
     """Return how many spaces lead a token, and what they and those at its end take in a text."""
-    leading = len(token) - len(token.lstrip("".join(SPACES)))
-    trailing = len(token) - len(token.rstrip("".join(SPACES)))
-    sizes = [1 if unit != "byte" or char == "\u0120" else len(char.encode()) for char in token]
-    return leading, sum(sizes[:leading]), sum(sizes[len(token) - trailing :])
+    n = len(token)
+    leading, trailing = n - len(token.lstrip(SPACES)), n - len(token.rstrip(SPACES))
+    if unit != "byte" or token.isascii() or not (leading or trailing):
+        return leading, leading, trailing
+    sizes = [1 if char == "\u0120" else len(char.encode()) for char in token]
+    return leading, sum(sizes[:leading]), sum(sizes[n - trailing :])
 
 
 def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
@@ -49,21 +49,25 @@ def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
 
     With `add_prefix_space` a single space at the start of the text is taken for one that was put there, and has no part in the span anyway.
     """
-    starts, ends = list(encoding.column("starts")), list(encoding.column("ends"))
-    known: dict[str, tuple[int, int, int]] = {}
-    for i, token in enumerate(encoding.tokens):
-        if token not in known:
-            known[token] = _spaces(token, encoding.unit)
-        count, leading, trailing = known[token]
+    from array import array
+
+    starts, ends = array("I", bytes(encoding.column("starts"))), array("I", bytes(encoding.column("ends")))
+    token, names, unit = encoding._token, encoding._names, encoding.unit
+    known: dict[int, tuple[int, int, int]] = {}
+    for i, number in enumerate(encoding.column("ids").tolist()):
+        found = known.get(number)
+        if i in names:
+            found = _spaces(names[i], unit)
+        elif found is None:
+            found = known[number] = _spaces(token(number), unit)
+        count, leading, trailing = found
         if count:
             if (i == 0 or starts[i] == 0) and add_prefix_space and count == 1:
                 leading = 0
             starts[i] = min(starts[i] + leading, ends[i])
         if trailing and ends[i] >= trailing:
             ends[i] = max(ends[i] - trailing, starts[i])
-    from array import array
-
-    return changed(encoding, starts=numbers_of(array("I", starts)), ends=numbers_of(array("I", ends)))
+    return changed(encoding, starts=numbers_of(starts), ends=numbers_of(ends))
 
 
 def _with_pieces(encoding: Encoding, change: Callable[[Encoding], Encoding]) -> Encoding:
@@ -138,6 +142,7 @@ def _roberta(record: specs.RobertaProcessing) -> Step:
 
 def _template(record: specs.TemplateProcessing) -> Step:
     tokens = {token.id: token for token in record.special_tokens}
+    made: dict[tuple[Record, str], Encoding] = {}  # what stands for a piece, in spans of a unit
     for piece in (*record.single, *record.pair):
         if isinstance(piece, specs.SpecialPiece) and piece.id not in tokens:
             raise SpecError(f"the template uses {piece.id!r}, which is not among its special tokens")
@@ -146,16 +151,21 @@ def _template(record: specs.TemplateProcessing) -> Step:
         if len(encodings) not in (1, 2):
             raise SpecError(f"a template takes one text or two, not {len(encodings)} parts that another post-processor made")
         encodings, parts = list(encodings), []
+        unit = encodings[0].unit
         for piece in record.pair if len(encodings) == 2 else record.single:
             if isinstance(piece, specs.SequencePiece):
                 i = "AB".index(piece.id)
                 if i == len(encodings):
                     raise SpecError("the template for a single text uses the second text")
-                encodings[i] = _numbered(_typed(encodings[i], piece.type_id), i)
+                one = encodings[i]
+                ranges = {**one._ranges, i: (0, len(one))}
+                encodings[i] = changed(one, type_ids=repeated(piece.type_id, len(one)), ranges=ranges)
                 parts.append(encodings[i])
             elif add_special_tokens:
-                token = tokens[piece.id]
-                parts.append(added(zip(token.ids, token.tokens, strict=True), piece.type_id, encodings[0].unit))
+                if (piece, unit) not in made:
+                    token = tokens[piece.id]
+                    made[piece, unit] = added(zip(token.ids, token.tokens, strict=True), piece.type_id, unit)
+                parts.append(made[piece, unit])
         return parts
 
     return step
@@ -231,12 +241,13 @@ class PostProcessor:
         The specification it was built from, or None.
     """
 
-    __slots__ = ("_counts", "_steps", "record")
+    __slots__ = ("_counts", "_sets_all", "_steps", "record")
 
     def __init__(self, record: Record | None) -> None:
         self.record = record
         self._steps = None if record is None else _steps(record)
         self._counts = _counts(record)
+        self._sets_all = isinstance(record, specs.TemplateProcessing)  # type ids and ranges of what it uses
 
     def n_added(self, pair: bool = False) -> int:
         """Return how many ids are added to a text, or to a pair."""
@@ -269,10 +280,12 @@ class PostProcessor:
             if second is None:
                 return first
             return merge([_numbered(first, 0), _numbered(second, 1)])
-        encodings = [
-            changed(_typed(_with_pieces(encoding, lambda one, i=i: _numbered(one, i)), i))  # type: ignore[misc]
-            for i, encoding in enumerate([first] if second is None else [first, second])
-        ]
+        encodings = [first] if second is None else [first, second]
+        if not self._sets_all or any(encoding._overflowing != () for encoding in encodings):
+            encodings = [
+                _typed(_with_pieces(encoding, lambda one, i=i: _numbered(one, i)), i)  # type: ignore[misc]
+                for i, encoding in enumerate(encodings)
+            ]
         for step in self._steps:
             encodings = step(encodings, add_special_tokens)
         return merge(encodings)
