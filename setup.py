@@ -28,6 +28,7 @@ MODULES = {
     "files": ["mem", "bytesort", "rankfile", "pack"],
     "ids": ["mem"],
     "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "texttable", "utf8"],
+    "lattice": ["mem"],
     "mergelanes": ["mem"],
     "mergelist": ["mem"],
     "mergemodel": ["mem", "bytelevel", "pairmap", "vocab"],

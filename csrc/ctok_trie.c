@@ -8,7 +8,7 @@
 
 #define LABELS 256u
 #define CLASSES 5u          /* kinds of nodes by their number of children: each goes on searching where its like last found room */
-#define PATIENCE 8u         /* windows searched in vain before a class leaves a stretch behind */
+#define PATIENCE 2u         /* windows searched in vain before a class leaves a stretch behind */
 #define MAX_UNITS (((size_t)1 << 28) - 1024)
 
 /* A node whose children are not placed yet: pieces lo..hi-1 share its `depth` bytes. */
@@ -29,6 +29,7 @@ typedef struct builder {
     size_t n_tasks, cap_tasks;
     ctok_trie_node *nodes;
     size_t n_nodes, cap_nodes;
+    int keeps_nodes;
     uint32_t bad;
 } builder;
 
@@ -95,6 +96,32 @@ static unsigned class_of(size_t n) {
     return n == 1 ? 0 : n == 2 ? 1 : n <= 4 ? 2 : n <= 16 ? 3 : 4;
 }
 
+static void take(builder *b, size_t base, const uint8_t *labels, size_t n) {
+    set_bit(b->used_base, base);
+    for (size_t i = 0; i < n; i++) {
+        set_bit(b->used, base + labels[i]);
+        b->units[base + labels[i]] = labels[i];
+    }
+    if (b->top < base + LABELS) b->top = base + LABELS;
+}
+
+/* Find a base for one child, which fits into any hole: most nodes have one, and keep the array full. */
+static ctok_status place_one(builder *b, uint8_t label, size_t *base) {
+    for (size_t word = b->cursor[0];; word++) {
+        const size_t from = word * 64;
+        const ctok_status status = reserve_units(b, from + 64 + LABELS);
+        if (status != CTOK_OK) return status;
+        uint64_t fit = ~b->used[word];
+        if (from >= label) fit &= ~bits_at(b->used_base, from - label);
+        else fit = 0; /* only in the first words: some place is left empty */
+        if (!fit) continue;
+        if (word > b->cursor[0] + PATIENCE) b->cursor[0] = word - PATIENCE / 2;
+        *base = from + lowest_bit(fit) - label;
+        take(b, *base, &label, 1);
+        return CTOK_OK;
+    }
+}
+
 /* Find a base for n children, and take it. */
 static ctok_status place(builder *b, const uint8_t *labels, size_t n, size_t *base) {
     size_t *cursor = &b->cursor[class_of(n)];
@@ -109,12 +136,7 @@ static ctok_status place(builder *b, const uint8_t *labels, size_t n, size_t *ba
         if (windows > PATIENCE) *cursor = from + labels[0] - 2 * 64;
         break;
     }
-    set_bit(b->used_base, *base);
-    for (size_t i = 0; i < n; i++) {
-        set_bit(b->used, *base + labels[i]);
-        b->units[*base + labels[i]] = labels[i];
-    }
-    if (b->top < *base + LABELS) b->top = *base + LABELS;
+    take(b, *base, labels, n);
     return CTOK_OK;
 }
 
@@ -141,6 +163,10 @@ static ctok_status children_of(builder *b, const task *t, uint8_t *labels, uint3
 }
 
 static ctok_status add_node(builder *b, uint32_t at, uint32_t parent, uint32_t depth) {
+    if (!b->keeps_nodes) {
+        b->n_nodes++;
+        return CTOK_OK;
+    }
     if (grow((void **)&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes) != CTOK_OK) return CTOK_ERR_MEMORY;
     b->nodes[b->n_nodes++] = (ctok_trie_node){at, parent, depth};
     return CTOK_OK;
@@ -152,7 +178,23 @@ static ctok_status add_task(builder *b, task t) {
     return CTOK_OK;
 }
 
-/* Place the children of one node; those that have children of their own become tasks, the first of them on top. */
+/* Piece k alone has the text of a node of `depth` bytes: the rest of it is a chain. */
+static ctok_status add_chain(builder *b, uint32_t k, uint32_t depth, size_t at, uint32_t skip) {
+    const uint8_t *p = b->data + begin_of(b, k) + skip;
+    const uint32_t size = b->ends[k] - begin_of(b, k) - skip;
+    for (; depth < size; depth++) {
+        size_t base;
+        ctok_status status = place_one(b, p[depth], &base);
+        if (status == CTOK_OK) status = add_node(b, (uint32_t)(base + p[depth]), (uint32_t)at, depth + 1);
+        if (status != CTOK_OK) return status;
+        b->units[at] |= (uint64_t)base << 9;
+        at = base + p[depth];
+    }
+    b->units[at] |= (uint64_t)(k + 1) << 37;
+    return CTOK_OK;
+}
+
+/* Place the children of one node; those shared by several pieces become tasks, the first of them on top. */
 static ctok_status expand(builder *b, task t) {
     uint8_t labels[LABELS];
     uint32_t starts[LABELS + 1];
@@ -162,17 +204,18 @@ static ctok_status expand(builder *b, task t) {
     if (t.depth) b->units[t.at] |= (uint64_t)here << 37;
     if (t.lo == t.hi) return CTOK_OK;
     ctok_status status = children_of(b, &t, labels, starts, &n);
-    if (status == CTOK_OK) status = place(b, labels, n, &base);
+    if (status == CTOK_OK) status = n == 1 ? place_one(b, labels[0], &base) : place(b, labels, n, &base);
     if (status != CTOK_OK) return status;
     b->units[t.at] |= (uint64_t)base << 9;
     for (size_t i = 0; i < n; i++) {
         if (add_node(b, (uint32_t)(base + labels[i]), t.at, t.depth + 1) != CTOK_OK) return CTOK_ERR_MEMORY;
     }
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = n; i-- > 0 && status == CTOK_OK;) {
         const task child = {starts[i], starts[i + 1], t.depth + 1, (uint32_t)(base + labels[i]), t.skip};
-        if (add_task(b, child) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (child.hi - child.lo > 1) status = add_task(b, child);
+        else status = add_chain(b, child.lo, child.depth, child.at, child.skip);
     }
-    return CTOK_OK;
+    return status;
 }
 
 static ctok_status expand_all(builder *b, task root) {
@@ -232,6 +275,7 @@ ctok_status ctok_trie_init(ctok_trie *t, const uint8_t *data, const uint32_t *en
     memset(t, 0, sizeof *t);
     b.data = data;
     b.ends = ends;
+    b.keeps_nodes = nodes != NULL;
     ctok_status status = build(&b, n_pieces, prefix, n_prefix);
     if (status == CTOK_OK) status = settle(&b, t);
     if (status == CTOK_ERR_FORMAT) *bad = b.bad;

@@ -31,6 +31,9 @@ cdef ctok_status table_ids(Table table, ctok_id **id_of) noexcept
 cdef object table_failed(ctok_status status, uint32_t bad)
 # The id of a text, or CTOK_NO_ID.
 cdef ctok_id table_find(const ctok_trie *t, const ctok_id *id_of, bytes text)
+# A list of ids; the exception for a status of `ctok_model_ops.encode`.
+cdef list numbers(const ctok_ids *ids)
+cdef object failure(ctok_status status)
 # For models that need no room to work in.
 cdef void *nothing_new(const void *model) noexcept nogil
 cdef void nothing_free(void *scratch) noexcept nogil

@@ -16,3 +16,6 @@ cdef class Unigram(Model):
 
 cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
                                 ctok_ids *ends) noexcept nogil
+# Append the ids of the path to place n that the nodes tell, given by their `size` and `piece`; s.stops has room for n.
+cdef ctok_status unigram_give_path(const UnigramModel *m, UnigramScratch *s, const uint8_t *p, size_t n, ctok_ids *ids,
+                                   ctok_ids *ends) noexcept nogil

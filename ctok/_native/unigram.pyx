@@ -79,6 +79,64 @@ cdef class Unigram(Model):
         ctok_mem_free(self.m.score_of)
         ctok_mem_free(self.m.id_of)
 
+    def nbest(self, pretoken, k):
+        """Return the `k` best paths of a pretoken, or all if there are fewer, as (ids, score), best first.
+
+        Parameters
+        ----------
+        pretoken
+            A str, or bytes holding UTF-8.
+        k
+            How many; at least 0.
+
+        Raises
+        ------
+        EncodeError
+            No path covers it, and there is no unknown token.
+
+        Notes
+        -----
+        The first is the one that `encode` gives. Different paths may have the same ids where unknown characters join. Time and memory are
+        O(tokens that may stand in it * k).
+        """
+        from .lattice import nbest
+
+        return nbest(self, pretoken.encode() if isinstance(pretoken, str) else pretoken, k)
+
+    def sample(self, pretoken, alpha, nbest_size=None, seed=None):
+        """Return the ids of a path of a pretoken drawn at random.
+
+        Parameters
+        ----------
+        pretoken
+            A str, or bytes holding UTF-8.
+        alpha
+            Smoothing: near 0 all paths are alike, large values prefer the best. 0 itself gives the best path.
+        nbest_size
+            Draw from this many best paths, with probabilities proportional to exp(alpha * score); None or 0: from all paths.
+        seed
+            An int: the same seed draws the same path. None: unpredictable.
+
+        Raises
+        ------
+        EncodeError
+            As `nbest`.
+        ValueError
+            `alpha` is negative or not finite.
+        """
+        from .lattice import sample
+
+        text = pretoken.encode() if isinstance(pretoken, str) else pretoken
+        if not 0 <= alpha < INFINITY:
+            raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
+        if alpha == 0:
+            return self.encode(text)
+        if seed is None:
+            from os import urandom
+
+            seed = int.from_bytes(urandom(8), "little")
+        return sample(self, text, alpha, nbest_size or 0, seed & 0xFFFFFFFFFFFFFFFF)
+
 
 cdef ctok_status keep_scores(UnigramModel *m, Table table, const double *scores, size_t n_scores) noexcept:
     cdef size_t i
@@ -163,7 +221,7 @@ cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t 
     if status == CTOK_OK and next != n:
         status = CTOK_ERR_UTF8
     if status == CTOK_OK:
-        status = give_path(m, s, p, n, ids, ends)
+        status = unigram_give_path(m, s, p, n, ids, ends)
     if status != CTOK_OK:
         ids.n = first
         if ends != NULL:
@@ -171,9 +229,8 @@ cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t 
     return status
 
 
-cdef ctok_status give_path(const UnigramModel *m, UnigramScratch *s, const uint8_t *p, size_t n, ctok_ids *ids,
-                           ctok_ids *ends) noexcept nogil:
-    """Append the ids of the best path to the last place."""
+cdef ctok_status unigram_give_path(const UnigramModel *m, UnigramScratch *s, const uint8_t *p, size_t n, ctok_ids *ids,
+                                   ctok_ids *ends) noexcept nogil:
     cdef size_t e = n, k = 0, i
     cdef bint some_unknown = False
     while e:

@@ -46,3 +46,7 @@ cdef inline void viterbi_offer(Node *node, double score, size_t size, uint32_t p
         node.score = score
         node.size = <uint32_t>size
         node.piece = piece
+
+
+cdef inline size_t char_size(uint8_t lead) noexcept nogil:
+    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4

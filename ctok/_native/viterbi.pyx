@@ -15,10 +15,6 @@ from ctok._native.c_vocab cimport (
 from ctok._native.model cimport give_one
 
 
-cdef inline size_t char_size(uint8_t lead) noexcept nogil:
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
 cdef ctok_status add_reach(Reaches *r, uint64_t unit, size_t start) noexcept nogil:
     cdef Reach *more
     if r.n == r.cap:

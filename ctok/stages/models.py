@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .._native.model import Model
+    from ..stagespecs.models import Unigram, WordLevel, WordPiece
 
 __all__ = ["build_model"]
 
@@ -53,4 +54,38 @@ def _bpe(record: BPE, byte_level: bool) -> "Model":
     )
 
 
-_BUILDERS: "dict[str, Callable[[Any, bool], Model]]" = {"BPE": _bpe}
+def _wordpiece(record: "WordPiece") -> "Model":
+    from .._native.wordpiece import WordPiece
+
+    return WordPiece(record.tokens, record.unk_token, record.max_input_chars_per_word, record.continuing_subword_prefix)
+
+
+def _wordlevel(record: "WordLevel") -> "Model":
+    from .._native.wordlevel import WordLevel
+
+    return WordLevel(record.tokens, record.unk_token)
+
+
+def _unigram(record: "Unigram") -> "Model":
+    from .._native.unigram import Unigram
+
+    return Unigram(record.tokens, record.scores, record.unk_id, record.byte_fallback)
+
+
+def _of_texts(build: "Callable[[Any], Model]") -> "Callable[[Any, bool], Model]":
+    """These models read the text they are given; a file that spells bytes shows it to them so spelt."""
+
+    def builder(record: "Any", byte_level: bool) -> "Model":
+        if byte_level:
+            raise SpecError(f"a {type(record).__name__} model after a byte-level pre-tokenizer cannot be run")
+        return build(record)
+
+    return builder
+
+
+_BUILDERS: "dict[str, Callable[[Any, bool], Model]]" = {
+    "BPE": _bpe,
+    "Unigram": _of_texts(_unigram),
+    "WordLevel": _of_texts(_wordlevel),
+    "WordPiece": _of_texts(_wordpiece),
+}
