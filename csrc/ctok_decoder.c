@@ -17,6 +17,7 @@ void ctok_decoder_free(ctok_decoder *d) {
     if (d->more != NULL) {
         ctok_mem_free(d->more->queue);
         ctok_mem_free(d->more->run);
+        ctok_machine_free(&d->more->machine);
         ctok_mem_free(d->more);
     }
     d->more = NULL;
@@ -90,11 +91,15 @@ static ctok_status copy_run(ctok_decoder *to, const ctok_decoder *from) {
     return CTOK_OK;
 }
 
+static ctok_status copy_machine(ctok_decoder *to, const ctok_decoder *from) {
+    return from->start & CTOK_START_MACHINE ? ctok_machine_copy(&to->more->machine, &from->more->machine) : CTOK_OK;
+}
+
 ctok_status ctok_decoder_copy_heap(ctok_decoder *to, const ctok_decoder *from) {
     to->more = NULL;
     if (from->more == NULL) return CTOK_OK;
     if (need_more(to) != CTOK_OK) return CTOK_ERR_MEMORY;
-    if (copy_queue(to, from) == CTOK_OK && copy_run(to, from) == CTOK_OK) return CTOK_OK;
+    if (copy_queue(to, from) == CTOK_OK && copy_run(to, from) == CTOK_OK && copy_machine(to, from) == CTOK_OK) return CTOK_OK;
     ctok_decoder_free(to);
     return CTOK_ERR_MEMORY;
 }
@@ -105,6 +110,9 @@ void ctok_decoder_reset(ctok_decoder *d) {
     d->n_ids = d->n_bytes = 0;
     d->n_pending = d->n_open = d->n_text = d->state = 0;
     d->finished = 0;
+    d->start = d->new_start;
+    d->lead = d->new_lead;
+    if (d->start & CTOK_START_MACHINE) ctok_machine_reset(&d->more->machine);
     d->n_held = d->prefix[3];
     if (d->n_held > 0 && d->policy == CTOK_PER_RUN) {
         memcpy(d->more->run, d->prefix, d->n_held); /* room since ctok_decoder_set_prefix */
@@ -126,6 +134,7 @@ void ctok_decoder_rollback(ctok_decoder *d, const ctok_decoder *saved) {
     ctok_decoder_more *more = d->more; /* may be new or larger; what the old state needs of it is untouched */
     *d = *saved;
     d->more = more;
+    if (d->start & CTOK_START_MACHINE) ctok_machine_rollback(&d->more->machine);
 }
 
 void ctok_decoder_commit(ctok_decoder *d, const ctok_decoder_call *call, int final) {
@@ -133,6 +142,7 @@ void ctok_decoder_commit(ctok_decoder *d, const ctok_decoder_call *call, int fin
         ctok_decoder_reset(d);
         return;
     }
+    if (d->start & CTOK_START_MACHINE) ctok_machine_commit(&d->more->machine);
     ctok_pending *queue = ctok_decoder_queue(d);
     d->n_pending -= call->released;
     if (call->released) memmove(queue, queue + call->released, d->n_pending * sizeof *queue);
@@ -148,10 +158,24 @@ static void close_open(ctok_decoder *d) {
     d->n_open = 0;
 }
 
+/* The text of the stream begins in out at `from`, or goes on there with nothing but dropped characters before it. */
+static void drop_lead(ctok_decoder *d, const ctok_chain *chain, ctok_text *out, size_t from) {
+    const size_t n = chain->n_lead_char;
+    size_t gone = 0;
+    while (d->lead > 0 && out->n - from - gone >= n && memcmp(out->p + from + gone, chain->lead_char, n) == 0) {
+        gone += n;
+        d->lead--;
+    }
+    if (out->n - from > gone) d->lead = 0;
+    if (gone) memmove(out->p + from, out->p + from + gone, out->n - from - gone);
+    out->n -= gone;
+}
+
 /* Text was appended to out from `from` on: count it and look for a stop. */
 static void take_text(ctok_decoder *d, ctok_decoder_call *call, size_t from) {
     ctok_text *out = call->out;
     size_t hit = 0;
+    if (d->lead > 0) drop_lead(d, call->view->chain, out, from);
     if (d->stops != NULL && !d->finished) {
         const size_t seen = ctok_stops_scan(d->stops, &d->state, out->p + from, out->n - from, &hit);
         if (hit) {
@@ -240,7 +264,7 @@ static ctok_status close_run(ctok_decoder *d, ctok_decoder_call *call) {
 }
 
 static ctok_status feed_run(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, int whole, int *open) {
-    if (n > 0 && whole) {
+    if (whole) {
         const ctok_status status = close_run(d, call);
         return status != CTOK_OK || d->finished ? status : feed_whole(d, call, p, n);
     }
@@ -249,12 +273,113 @@ static ctok_status feed_run(ctok_decoder *d, ctok_decoder_call *call, const uint
     return status;
 }
 
-static ctok_status feed_id(ctok_decoder *d, const ctok_vocab *v, ctok_id id, ctok_decoder_call *call) {
-    if (id >= v->n_ids || !(v->by_id[id].flags & CTOK_TOKEN_KNOWN)) return CTOK_ERR_ID;
-    const ctok_token t = v->by_id[id];
-    const uint8_t *p = v->bytes + t.begin;
-    const size_t n = d->skip_special && (t.flags & CTOK_TOKEN_SPECIAL) ? 0 : t.len;
-    const int whole = (t.flags & CTOK_TOKEN_UTF8) != 0;
+/* ---- a chain's machine ---- */
+
+typedef struct target {
+    ctok_decoder *d;
+    ctok_decoder_call *call;
+} target;
+
+static ctok_status machine_text(void *sink, const uint8_t *p, size_t n) {
+    const target *to = sink;
+    const ctok_status status = feed_whole(to->d, to->call, p, n);
+    return status == CTOK_OK && to->d->finished ? CTOK_ERR_STOPPED : status;
+}
+
+/* The text of the oldest open id is out. */
+static void machine_mark(void *sink) {
+    ctok_decoder *d = ((const target *)sink)->d;
+    ctok_decoder_queue(d)[d->n_pending - d->n_open].end = d->n_text;
+    d->n_open--;
+}
+
+/* What a call of the machine said, as the decoder says it. */
+static ctok_status machine_done(ctok_decoder *d, ctok_decoder_call *call, ctok_status status) {
+    if (status == CTOK_ERR_STOPPED) {
+        d->n_open = 0;
+        return CTOK_OK;
+    }
+    if (status == CTOK_ERR_UTF8) {
+        call->bad_byte = d->n_bytes;
+        call->bad_id = d->n_ids - (d->n_open > 0 ? d->n_open - 1 : 0);
+    }
+    return status;
+}
+
+static ctok_status feed_machine(ctok_decoder *d, ctok_decoder_call *call, ctok_id id, const uint8_t *p, size_t n, int skipped) {
+    target to = {d, call};
+    ctok_machine *m = &d->more->machine;
+    m->sink = &to;
+    ctok_status status = ctok_decoder_push(d, id, d->n_text);
+    if (status != CTOK_OK) return status;
+    m = &d->more->machine;
+    d->n_open++;
+    if (!skipped) status = ctok_machine_token(m, p, n);
+    if (status == CTOK_OK) status = ctok_machine_mark(m);
+    status = machine_done(d, call, status);
+    if (status == CTOK_OK) d->n_ids++;
+    return status;
+}
+
+static ctok_status finish_machine(ctok_decoder *d, ctok_decoder_call *call) {
+    target to = {d, call};
+    ctok_machine *m = &d->more->machine;
+    m->sink = &to;
+    return machine_done(d, call, ctok_machine_finish(m));
+}
+
+static ctok_status start_machine(ctok_decoder *d, const ctok_chain *chain) {
+    if (need_more(d) != CTOK_OK) return CTOK_ERR_MEMORY;
+    ctok_machine *m = &d->more->machine;
+    if (ctok_machine_init(m, chain, chain->n_head, chain->n_ops) != CTOK_OK) return CTOK_ERR_MEMORY;
+    m->errors = d->errors;
+    m->policy = d->policy;
+    m->text = machine_text;
+    m->mark = machine_mark;
+    return CTOK_OK;
+}
+
+ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view) {
+    const ctok_chain *chain = view->chain;
+    if (!chain->plain && start_machine(d, chain) != CTOK_OK) return CTOK_ERR_MEMORY;
+    d->new_start = (uint8_t)((chain->first_differs ? CTOK_START_FIRST : 0) | (chain->plain ? 0 : CTOK_START_MACHINE));
+    d->new_lead = chain->lead;
+    ctok_decoder_reset(d);
+    return CTOK_OK;
+}
+
+ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n) {
+    uint8_t first[256];
+    ctok_text out;
+    ctok_decoder_call call = {.view = view, .out = &out};
+    const ctok_stops *stops = d->stops;
+    const uint8_t errors = d->errors;
+    ctok_machine *m = ctok_decoder_machine(d);
+    ctok_status status = CTOK_OK;
+    ctok_text_init(&out, first, sizeof first);
+    d->stops = NULL;
+    d->errors = CTOK_ERRORS_REPLACE; /* what the prompt holds is not this stream's fault */
+    if (m != NULL) m->errors = d->errors;
+    for (size_t i = 0; i < n && status == CTOK_OK && (d->start || d->lead); i++) {
+        out.n = 0;
+        status = ctok_decoder_feed(d, v, &ids[i], 1, 0, &call);
+        if (status == CTOK_OK) ctok_decoder_commit(d, &call, 0);
+    }
+    ctok_text_free(&out);
+    if (status == CTOK_OK && m != NULL) status = ctok_machine_set_start(m);
+    if (m != NULL) m->errors = errors;
+    d->errors = errors;
+    d->stops = stops;
+    d->new_start = d->start;
+    d->new_lead = d->lead;
+    if (status == CTOK_OK) ctok_decoder_reset(d);
+    return status;
+}
+
+/* ---- any id ---- */
+
+/* A token by the plain way; `whole`: it is text by itself. */
+static ctok_status feed_plain(ctok_decoder *d, ctok_decoder_call *call, ctok_id id, const uint8_t *p, size_t n, int whole) {
     int open = 0;
     const ctok_status status = d->policy == CTOK_PER_RUN     ? feed_run(d, call, p, n, whole, &open)
                                : whole && d->n_held == 0 ? feed_whole(d, call, p, n)
@@ -263,8 +388,41 @@ static ctok_status feed_id(ctok_decoder *d, const ctok_vocab *v, ctok_id id, cto
     if (ctok_decoder_push(d, id, d->n_text) != CTOK_OK) return CTOK_ERR_MEMORY;
     if (open) d->n_open++;
     d->n_ids++;
-    if (d->errors == CTOK_ERRORS_STRICT) d->n_bytes += n;
     return CTOK_OK;
+}
+
+static ctok_status feed_token(ctok_decoder *d, ctok_decoder_call *call, ctok_id id, const uint8_t *p, size_t n, uint32_t flags) {
+    const int skipped = d->skip_special && (flags & CTOK_TOKEN_SPECIAL);
+    if (skipped) n = 0;
+    const ctok_status status = d->start & CTOK_START_MACHINE ? feed_machine(d, call, id, p, n, skipped)
+                                                             : feed_plain(d, call, id, p, n, !skipped && flags & CTOK_TOKEN_UTF8);
+    if (status == CTOK_OK && d->errors == CTOK_ERRORS_STRICT) d->n_bytes += n;
+    return status;
+}
+
+/* The first token, where that makes a difference. */
+static ctok_status feed_first(ctok_decoder *d, ctok_id id, ctok_decoder_call *call) {
+    uint8_t first[256];
+    uint32_t flags = 0;
+    ctok_text out;
+    ctok_text_init(&out, first, sizeof first);
+    ctok_status status = ctok_view_token(call->view, id, 1, &out, &flags);
+    if (status == CTOK_OK) {
+        d->start &= (uint8_t)~CTOK_START_FIRST;
+        status = feed_token(d, call, id, out.p, out.n, flags);
+    }
+    ctok_text_free(&out);
+    return status;
+}
+
+static ctok_status feed_id(ctok_decoder *d, const ctok_vocab *v, ctok_id id, ctok_decoder_call *call) {
+    if (id >= v->n_ids || !(v->by_id[id].flags & CTOK_TOKEN_KNOWN)) {
+        if (!d->skip_unknown) return CTOK_ERR_ID;
+        return d->start & CTOK_START_MACHINE ? feed_machine(d, call, id, NULL, 0, 1) : feed_plain(d, call, id, NULL, 0, 0);
+    }
+    const ctok_token t = v->by_id[id];
+    if (d->start & CTOK_START_FIRST && !(d->skip_special && t.flags & CTOK_TOKEN_SPECIAL)) return feed_first(d, id, call);
+    return feed_token(d, call, id, v->bytes + t.begin, t.len, t.flags);
 }
 
 /* ---- a call ---- */
@@ -286,7 +444,9 @@ static void release(ctok_decoder *d, ctok_decoder_call *call) {
 
 static ctok_status end_stream(ctok_decoder *d, ctok_decoder_call *call) {
     ctok_status status = CTOK_OK;
-    if (d->policy == CTOK_PER_RUN) {
+    if (d->start & CTOK_START_MACHINE) {
+        status = finish_machine(d, call);
+    } else if (d->policy == CTOK_PER_RUN) {
         status = close_run(d, call);
     } else if (d->n_held > 0) {
         status = emit(d, call, d->held, d->n_held, d->n_bytes > d->n_held ? d->n_bytes - d->n_held : 0);
@@ -303,6 +463,7 @@ static ctok_status begin_call(ctok_decoder *d, ctok_decoder_call *call) {
     call->old_pending = d->n_pending;
     call->old_held = d->policy == CTOK_PER_RUN ? d->n_held : 0;
     call->run_begin = 0;
+    if (d->start & CTOK_START_MACHINE) ctok_machine_begin(&d->more->machine);
     const uint32_t depth = ctok_decoder_depth(d);
     return depth ? ctok_text_append(call->out, d->stops->bytes + d->stops->begin[d->state], depth) : CTOK_OK;
 }
@@ -323,4 +484,27 @@ ctok_status ctok_decoder_feed(ctok_decoder *d, const ctok_vocab *v, const ctok_i
     release(d, call);
     if (!d->finished) call->out->n -= ctok_decoder_depth(d);
     return CTOK_OK;
+}
+
+ctok_status ctok_decoder_whole(const ctok_decoder *options, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n,
+                               ctok_text *out, uint32_t *ends, size_t *bad_id, size_t *bad_byte) {
+    ctok_decoder d;
+    ctok_text text;
+    ctok_decoder_call call = {.view = view, .out = &text, .keep = ends != NULL};
+    memset(&d, 0, sizeof d);
+    d.errors = options->errors;
+    d.policy = options->policy;
+    d.skip_special = options->skip_special;
+    d.skip_unknown = options->skip_unknown;
+    ctok_text_init(&text, NULL, 0);
+    ctok_status status = view != NULL ? ctok_decoder_set_chain(&d, view) : CTOK_OK;
+    if (status == CTOK_OK) status = ctok_decoder_feed(&d, v, ids, n, 1, &call);
+    if (status == CTOK_OK) status = ctok_text_append(out, text.p, text.n);
+    if (status == CTOK_OK && ends != NULL)
+        for (size_t i = 0; i < n; i++) ends[i] = ctok_decoder_queue(&d)[i].end;
+    *bad_id = status == CTOK_ERR_UTF8 ? (size_t)call.bad_id : call.consumed;
+    *bad_byte = (size_t)call.bad_byte;
+    ctok_text_free(&text);
+    ctok_decoder_free(&d);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* ctok_decoder.h - ids to text, one by one: what is held back, what is released, and which ids a released text belongs to.
  *
- * Three layers, each with a bounded memory of its own:
+ * Layers, each with a bounded memory of its own:
+ *   chain   where a tokenizer has decoders that are more than bytes one behind the other, with what they hold back (ctok_chain.h);
  *   bytes   an unfinished character at the end: at most 3 bytes in `held` (policy "hf_run": the whole run, on the heap);
  *   text    the longest end of the text that begins a stop string: only the automaton's state is kept (ctok_stops.h);
  *   ids     those whose text is not released yet, oldest first, with the place in the text where each one ends.
@@ -11,6 +12,7 @@
 #ifndef CTOK_DECODER_H
 #define CTOK_DECODER_H
 
+#include "ctok_chain.h"
 #include "ctok_stops.h"
 #include "ctok_text.h"
 #include "ctok_vocab.h"
@@ -23,9 +25,13 @@ typedef struct ctok_pending {
 typedef struct ctok_decoder_more { /* what few decoders need */
     ctok_pending *queue;
     uint8_t *run;
+    ctok_machine machine; /* only if machine.now is not NULL */
     uint32_t queue_cap; /* 0: the queue is still in `few` */
     uint32_t run_cap;
 } ctok_decoder_more;
+
+#define CTOK_START_FIRST 1u   /* the next token is the first one, and the chain makes a difference */
+#define CTOK_START_MACHINE 2u /* all tokens go through more->machine */
 
 typedef struct ctok_decoder {
     const ctok_stops *stops; /* not owned; NULL: none */
@@ -45,9 +51,14 @@ typedef struct ctok_decoder {
     uint8_t skip_special;
     uint8_t include_stop;
     uint8_t finished;        /* a stop was found */
+    uint8_t start;           /* CTOK_START_*: why a token's text in the table is not what it adds to the text */
+    uint8_t lead;            /* so many of the chain's lead_char may still be dropped */
+    uint8_t new_start, new_lead; /* the two in a new stream */
+    uint8_t skip_unknown;    /* ids that are not in the vocabulary have no text; they are no error */
 } ctok_decoder;
 
 typedef struct ctok_decoder_call {
+    const ctok_view *view; /* of a vocabulary with a chain; else NULL */
     ctok_text *out;      /* text released by this call, once it has returned CTOK_OK */
     int keep;            /* the caller wants the released ids: leave them in the queue until the commit */
     uint32_t released;   /* out: ids at the front of the queue whose text is released */
@@ -66,6 +77,13 @@ void ctok_decoder_free(ctok_decoder *d);
 /* ctok_decoder_set_prefix - the bytes (0..3, an unfinished character) that stand before every stream; then resets. */
 ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n);
 
+/* ctok_decoder_set_chain - a new decoder for a vocabulary with this view; its policy and errors are set. CTOK_OK or CTOK_ERR_MEMORY. */
+ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view);
+
+/* ctok_decoder_set_context - ids before every stream (with the bytes that ctok_decoder_set_prefix gets afterwards): their text is dropped,
+ * what they leave of the chain's state is that of a new stream. All ids are known, d is new. CTOK_OK or CTOK_ERR_MEMORY. */
+ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n);
+
 /* ctok_decoder_copy_heap - give `to`, which is a byte copy of `from`, heap memory of its own. On error `to` owns nothing. */
 ctok_status ctok_decoder_copy_heap(ctok_decoder *to, const ctok_decoder *from);
 
@@ -79,6 +97,14 @@ ctok_status ctok_decoder_feed(ctok_decoder *d, const ctok_vocab *v, const ctok_i
 void ctok_decoder_commit(ctok_decoder *d, const ctok_decoder_call *call, int final);
 void ctok_decoder_rollback(ctok_decoder *d, const ctok_decoder *saved);
 
+/* ctok_decoder_whole - the text of n ids in one go, appended to out. `options`: a decoder of which only the options count.
+ *
+ * ends     NULL, or n places for where the text of each id ends, counted from the first byte appended, modulo 2^32.
+ * bad_id, bad_byte   set after CTOK_ERR_ID (bad_id only) and CTOK_ERR_UTF8.
+ */
+ctok_status ctok_decoder_whole(const ctok_decoder *options, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n,
+                               ctok_text *out, uint32_t *ends, size_t *bad_id, size_t *bad_byte);
+
 /* ctok_decoder_push - put an id at the end of the queue. For restoring a saved state. CTOK_OK or CTOK_ERR_MEMORY. */
 ctok_status ctok_decoder_push(ctok_decoder *d, ctok_id id, uint32_t end);
 
@@ -87,6 +113,10 @@ ctok_status ctok_decoder_hold(ctok_decoder *d, const uint8_t *p, size_t n);
 
 static inline ctok_pending *ctok_decoder_queue(ctok_decoder *d) {
     return d->more != NULL && d->more->queue_cap ? d->more->queue : d->few;
+}
+
+static inline ctok_machine *ctok_decoder_machine(ctok_decoder *d) {
+    return d->start & CTOK_START_MACHINE ? &d->more->machine : NULL;
 }
 
 static inline const uint8_t *ctok_decoder_held(const ctok_decoder *d) {

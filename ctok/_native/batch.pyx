@@ -12,6 +12,7 @@ from ctok._native.detokenize cimport (
 from ctok._native.engine cimport Context, Engine
 from ctok._native.ids cimport ids_to_list
 from ctok._native.pipeline cimport Job, Literals, Pipeline, encode_job, raise_for
+from ctok._native.vocab cimport Vocab
 
 import os
 
@@ -179,8 +180,9 @@ def decode_batch(Pipeline tokenizer, batch, num_threads, bint skip_special, erro
     cdef list kept = list(batch), looked_up = [], out = []
     cdef uint32_t none[1]
     n = len(kept)
-    parse_how(&b.how, skip_special, errors, policy)
-    b.vocab = &tokenizer.vocab.v
+    cdef Vocab vocab = tokenizer.decode_vocab()
+    parse_how(&b.how, vocab, skip_special, errors, policy)
+    b.vocab = &vocab.v
     b.ticket = 0
     b.n_jobs = n
     b.jobs = <DecodeJob *>ctok_mem_zeroed(n, sizeof(DecodeJob))
@@ -193,7 +195,7 @@ def decode_batch(Pipeline tokenizer, batch, num_threads, bint skip_special, erro
             if b.jobs[i].ids.p == none:                     # one id fits the caller's room, which the next would overwrite
                 own_ids(&b.jobs[i].ids)
             total += b.jobs[i].ids.n
-        b.how.pieces = pieces_for(tokenizer.vocab, total)
+        b.how.pieces = pieces_for(vocab, total)
         n_workers = workers_for(num_threads, n, total)
         if total < ALONE:
             decode_off(&b, 0)

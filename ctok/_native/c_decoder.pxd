@@ -1,5 +1,6 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
+from ctok._native.c_chain cimport ctok_machine, ctok_view
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 
@@ -15,6 +16,8 @@ cdef extern from "ctok_stops.h" nogil:
     size_t ctok_stops_scan(const ctok_stops *s, uint32_t *state, const uint8_t *p, size_t n, size_t *hit)
 
 cdef extern from "ctok_decoder.h" nogil:
+    const uint8_t CTOK_START_FIRST
+    const uint8_t CTOK_START_MACHINE
     ctypedef struct ctok_pending:
         ctok_id id
         uint32_t end
@@ -36,7 +39,11 @@ cdef extern from "ctok_decoder.h" nogil:
         uint8_t skip_special
         uint8_t include_stop
         uint8_t finished
+        uint8_t start
+        uint8_t lead
+        uint8_t skip_unknown
     ctypedef struct ctok_decoder_call:
+        const ctok_view *view
         ctok_text *out
         int keep
         uint32_t released
@@ -46,6 +53,11 @@ cdef extern from "ctok_decoder.h" nogil:
     void ctok_decoder_reset(ctok_decoder *d)
     void ctok_decoder_free(ctok_decoder *d)
     ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n)
+    ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view)
+    ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n)
+    ctok_status ctok_decoder_whole(const ctok_decoder *options, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n,
+                                   ctok_text *out, uint32_t *ends, size_t *bad_id, size_t *bad_byte)
+    ctok_machine *ctok_decoder_machine(ctok_decoder *d)
     ctok_status ctok_decoder_copy_heap(ctok_decoder *to, const ctok_decoder *source)
     ctok_status ctok_decoder_feed(ctok_decoder *d, const ctok_vocab *v, const ctok_id *ids, size_t n, bint final, ctok_decoder_call *call)
     void ctok_decoder_commit(ctok_decoder *d, const ctok_decoder_call *call, bint final)

@@ -14,19 +14,19 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
 from ctok._native.c_decoder cimport (
-    ctok_decoder_call, ctok_decoder_commit, ctok_decoder_copy_heap, ctok_decoder_depth, ctok_decoder_feed,
-    ctok_decoder_free, ctok_decoder_held, ctok_decoder_hold, ctok_decoder_push, ctok_decoder_queue, ctok_decoder_reset,
-    ctok_decoder_rollback, ctok_decoder_set_prefix, ctok_pending, ctok_stops_scan)
+    CTOK_START_MACHINE, ctok_decoder_call, ctok_decoder_commit, ctok_decoder_copy_heap, ctok_decoder_depth, ctok_decoder_feed,
+    ctok_decoder_free, ctok_decoder_held, ctok_decoder_queue, ctok_decoder_reset, ctok_decoder_rollback, ctok_decoder_set_chain,
+    ctok_decoder_set_context, ctok_decoder_set_prefix, ctok_pending, ctok_stops_scan)
 from ctok._native.c_pylong cimport ctok_pylong_u32
 from ctok._native.c_text cimport CTOK_ERRORS_STRICT, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_text, ctok_text_free, ctok_text_init
-from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step, ctok_utf8_tail
+from ctok._native.c_utf8 cimport ctok_utf8_tail
 from ctok._native.c_vocab cimport (
     CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token)
 from ctok._native.texts cimport fill_text, texts_of
 
 from operator import index as _as_index
 
-from ..errors import DecodeError, StateError, UnknownIdError
+from ..errors import DecodeError, UnknownIdError
 
 cdef extern from "Python.h":
     bint PyIndex_Check(object o)
@@ -106,8 +106,11 @@ cdef class IncrementalDecoder:
     errors
         ``"replace"``: ill-formed bytes become U+FFFD; ``"ignore"``: nothing; ``"strict"``: `DecodeError`.
     utf8_policy
-        What one U+FFFD stands for: ``"maximal_subpart"`` (also None), as Python's codec; ``"per_byte"``: each byte; ``"hf_run"``: each byte
-        of a run of tokens that are no text by themselves, if the run as a whole is ill formed. The last holds a run until it ends.
+        What one U+FFFD stands for: ``"maximal_subpart"``, as Python's codec; ``"per_byte"``: each byte; ``"hf_run"``: each byte
+        of a run of tokens that are no text by themselves, if the run as a whole is ill formed. The last holds a run until it ends. None: as
+        the tokenizer's decoders do, ``"hf_run"`` where a file has ByteFallback, else ``"maximal_subpart"``.
+    skip_unknown_ids
+        Ids that are not in the vocabulary have no text, instead of an error.
 
     Raises
     ------
@@ -121,20 +124,25 @@ cdef class IncrementalDecoder:
     """
 
     def __cinit__(self, tokenizer, *, stop=(), include_stop=False, prefix_ids=(), skip_special_tokens=False, errors="replace",
-                  utf8_policy=None):
+                  utf8_policy=None, skip_unknown_ids=False):
         cdef DecodeHow how
-        cdef object vocab = tokenizer if isinstance(tokenizer, Vocab) else getattr(tokenizer, "vocab", None)
+        cdef object vocab = tokenizer
         memset(&self.d, 0, sizeof(self.d))
+        if not isinstance(tokenizer, Vocab):
+            vocab = getattr(getattr(tokenizer, "decoding", None) or tokenizer, "vocab", None)
         if not isinstance(vocab, Vocab):
             raise TypeError(f"a decoder is made for a Tokenizer, not for {type(tokenizer).__name__}")
-        parse_how(&how, bool(skip_special_tokens), errors, utf8_policy)
+        parse_how(&how, vocab, bool(skip_special_tokens), errors, utf8_policy)
         self.vocab = vocab
         self.texts = texts_of(vocab)
         self.d.errors = how.errors
         # Nothing is replaced in strict mode, and what is released early is the same.
         self.d.policy = CTOK_PER_SUBPART if how.errors == CTOK_ERRORS_STRICT else how.policy
         self.d.skip_special = how.skip_special
+        self.d.skip_unknown = bool(skip_unknown_ids)
         self.d.include_stop = bool(include_stop)
+        if self.vocab.view != NULL and ctok_decoder_set_chain(&self.d, self.vocab.view) != CTOK_OK:
+            raise MemoryError("no memory for the decoder")
         if stop is not None and (type(stop) is not tuple or stop):
             self.stops = Stops(stop)
             if self.stops.texts:
@@ -214,7 +222,8 @@ cdef class IncrementalDecoder:
 
     def getstate(self):
         """Return the state as bytes, for `setstate` of a decoder with the same tokenizer and options, in any process."""
-        return _saved(self)
+        from .decodestate import saved
+        return saved(self)
 
     def setstate(self, state):
         """Go on from a state that `getstate` gave.
@@ -224,9 +233,10 @@ cdef class IncrementalDecoder:
         StateError
             The bytes are no state, of another version, of another tokenizer, or of a decoder with other options.
         """
+        from .decodestate import restore
         cdef IncrementalDecoder fresh = self.copy()
         ctok_decoder_reset(&fresh.d)
-        _restore(fresh, state)
+        restore(fresh, state)
         ctok_decoder_free(&self.d)
         self.d = fresh.d
         fresh.d.more = NULL
@@ -255,7 +265,7 @@ cdef inline PyObject *_quick(IncrementalDecoder self, uint32_t id) except? NULL:
     cdef uint32_t state = 0
     cdef size_t hit = 0
     cdef ctok_token t
-    if self.d.n_pending | self.d.n_held | self.d.state | self.d.finished or id >= self.vocab.v.n_ids:
+    if self.d.n_pending | self.d.n_held | self.d.state | self.d.finished | self.d.start | self.d.lead or id >= self.vocab.v.n_ids:
         return NULL
     text = self.texts[id]
     if text == NULL:
@@ -326,6 +336,7 @@ cdef object _feed(IncrementalDecoder self, object ids_or_id, bint final, bint de
     cdef ctok_decoder_call call
     looked_up = _read(ids_or_id, &ids, stack_ids, STACK_IDS)
     ctok_text_init(&out, stack_text, STACK_TEXT)
+    call.view = self.vocab.view
     call.out = &out
     call.keep = delta
     saved = self.d
@@ -352,11 +363,15 @@ cdef int _set_prefix(IncrementalDecoder self, object prefix_ids) except -1:
     cdef ctok_token t
     looked_up = read_ids(prefix_ids, &ids, stack_ids, STACK_IDS)
     try:
+        if self.d.skip_unknown:
+            drop_unknown(&self.vocab.v, &ids)
         for i in range(ids.n):
             if ids.p[i] >= self.vocab.v.n_ids or not self.vocab.v.by_id[ids.p[i]].flags & CTOK_TOKEN_KNOWN:
                 raise UnknownIdError(f"id {looked_up[i]} at index {i} of prefix_ids is not in the vocabulary",
                                      id=_as_index(looked_up[i]), index=i)
-        i = ids.n
+        if self.vocab.view != NULL and ctok_decoder_set_context(&self.d, &self.vocab.v, self.vocab.view, ids.p, ids.n) != CTOK_OK:
+            raise MemoryError("no memory for the decoder's prefix")
+        i = 0 if self.d.start & CTOK_START_MACHINE else ids.n
         while i > 0 and n < 3:
             i -= 1
             t = self.vocab.v.by_id[ids.p[i]]
@@ -373,68 +388,6 @@ cdef int _set_prefix(IncrementalDecoder self, object prefix_ids) except -1:
             raise MemoryError("no memory for the decoder's prefix")
     finally:
         free_ids(&ids)
-    return 0
-
-
-# ---- saved states ----
-
-cdef bytes _state_head(IncrementalDecoder self):
-    """What must be equal on both sides: the form's version, the vocabulary, the options."""
-    from hashlib import blake2b
-    options = (self.d.errors, self.d.policy, self.d.skip_special, self.d.include_stop, self.stops.texts if self.stops else ())
-    digest = blake2b(repr(options).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return b"ctok decoder 1\n" + self.vocab.fingerprint + digest
-
-
-cdef bytes _saved(IncrementalDecoder self):
-    from struct import pack
-    cdef uint32_t i
-    cdef ctok_pending *queue = ctok_decoder_queue(&self.d)
-    parts = [_state_head(self), pack("<QQIIIIB", self.d.n_ids, self.d.n_bytes, self.d.state, self.d.n_held, self.d.n_pending,
-                                     self.d.n_open, self.d.finished)]
-    if self.d.n_held:
-        parts.append((<char *>ctok_decoder_held(&self.d))[:self.d.n_held])
-    for i in range(self.d.n_pending):        # places are counted back from the end of the text, so a state does not tell how it was reached
-        parts.append(pack("<II", queue[i].id, self.d.n_text - queue[i].end if i + self.d.n_open < self.d.n_pending else 0))
-    return b"".join(parts)
-
-
-cdef bint _is_held(IncrementalDecoder self, const uint8_t *p, size_t n) noexcept:
-    """Can these bytes be held? A run can be anything; else they begin one character."""
-    cdef uint32_t c = 0
-    if n == 0 or self.d.policy == CTOK_PER_RUN:
-        return True
-    return n <= 3 and ctok_utf8_step(p, n, &c) == n and c == CTOK_UTF8_OPEN
-
-
-cdef int _restore(IncrementalDecoder self, object state) except -1:
-    from struct import calcsize, unpack_from
-    cdef bytes raw = bytes(memoryview(state)), head = _state_head(self)
-    form = "<QQIIIIB"
-    at = len(head) + calcsize(form)
-    if raw[:15] != head[:15]:
-        raise StateError("these bytes are no state of a decoder of this version")
-    if raw[:len(head)] != head:
-        raise StateError("the state is of another tokenizer, or of a decoder with other options")
-    if len(raw) < at:
-        raise StateError("the state is cut short")
-    self.d.n_ids, self.d.n_bytes, self.d.state, n_held, n_pending, self.d.n_open, self.d.finished = unpack_from(form, raw, len(head))
-    held = raw[at:at + n_held]
-    n_states = self.d.stops.n_states if self.d.stops != NULL else 1
-    if (len(raw) != at + n_held + 8 * n_pending or self.d.n_open > n_pending or (self.d.n_open and not n_held)
-            or self.d.finished > (self.d.stops != NULL) or self.d.state >= n_states or n_pending > self.d.n_ids
-            or not _is_held(self, held, n_held)):
-        raise StateError("the state is damaged")
-    self.d.n_held = self.d.n_pending = 0
-    if ctok_decoder_hold(&self.d, held, n_held) != CTOK_OK:
-        raise MemoryError("no memory for the state")
-    cdef uint32_t id, back
-    for k in range(n_pending):
-        id, back = unpack_from("<II", raw, at + n_held + 8 * k)
-        if id >= self.vocab.v.n_ids or not self.vocab.v.by_id[id].flags & CTOK_TOKEN_KNOWN:
-            raise StateError("the state is damaged")
-        if ctok_decoder_push(&self.d, id, self.d.n_text - back) != CTOK_OK:
-            raise MemoryError("no memory for the state")
     return 0
 
 

@@ -1,6 +1,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint32_t
 
+from ctok._native.c_chain cimport ctok_view
 from ctok._native.c_piece cimport ctok_piece
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_status, ctok_vocab
@@ -8,6 +9,7 @@ from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
 
 cdef struct DecodeHow:
+    const ctok_view *view      # of vocab
     const ctok_piece *pieces   # pieces_of(vocab), or NULL: slower
     bint skip_special
     int errors             # ctok_on_error
@@ -20,7 +22,7 @@ cdef struct DecodeFault:
 
 # ---- for threads: no Python objects, no GIL ----
 
-# Append the bytes of n ids. `pieces` may be NULL. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or
+# Append the bytes of n ids; of a chain's table: as they are when not at the start of the text. `pieces` may be NULL. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or
 # CTOK_ERR_ID (*bad is then the index of the first id that is not in the vocabulary); after an error out.n is as before.
 cdef ctok_status append_tokens(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special,
                                ctok_text *out, uint32_t *flags, size_t *bad) noexcept nogil
@@ -39,12 +41,15 @@ cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bin
 # The table that makes decoding of n ids of this vocabulary fast, if that is worth making it; for how.pieces.
 cdef const ctok_piece *pieces_for(Vocab vocab, size_t n)
 
-# Fills `how`; its pieces are then NULL.
-cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1
+# Fills `how`; its pieces are then NULL. `policy` None: as the vocabulary's decoders do.
+cdef int parse_how(DecodeHow *how, Vocab vocab, bint skip_special, errors, policy) except -1
+
+# Take out the ids that are not in the vocabulary.
+cdef void drop_unknown(const ctok_vocab *v, Ids *a) noexcept nogil
 
 # Raise what `status` means; does nothing for CTOK_OK. `looked_up` comes from read_ids.
 cdef int check_decoded(ctok_status status, const DecodeFault *fault, object looked_up) except -1
 cdef str str_of(const uint8_t *p, size_t n, bint ascii)
 
 cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special)
-cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy)
+cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy, bint skip_unknown=*)

@@ -9,8 +9,10 @@ The kernels run without the GIL on ids that were copied first, so nobody can cha
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
+from ctok._native.c_chain cimport ctok_chain, ctok_view_token
+from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
 from ctok._native.c_piece cimport CTOK_PIECE_FLAGS, CTOK_PIECE_LENGTH, CTOK_PIECE_SIZE, ctok_piece
 from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_ERRORS_REPLACE, CTOK_ERRORS_STRICT, CTOK_PER_BYTE, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_on_error,
@@ -270,7 +272,64 @@ cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
     return CTOK_OK
 
 
+cdef size_t _shown(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special) noexcept nogil:
+    """The place of the first id that is shown, or is not in the vocabulary; n if there is none."""
+    cdef size_t i
+    for i in range(n):
+        if ids[i] >= v.n_ids or not (skip_special and v.by_id[ids[i]].flags & CTOK_TOKEN_SPECIAL):
+            return i
+    return n
+
+
+cdef void _drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
+    """Drop what the chain drops at the start of the text."""
+    cdef size_t gone = 0, left = chain.lead
+    while left and out.n - gone >= chain.n_lead_char and memcmp(out.p + gone, chain.lead_char, chain.n_lead_char) == 0:
+        gone += chain.n_lead_char
+        left -= 1
+    if gone:
+        memmove(out.p, out.p + gone, out.n - gone)
+        out.n -= gone
+
+
+cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
+                             DecodeFault *fault) noexcept nogil:
+    """The text by a chain. Where only the first token and the start of the text are different, all the rest is plain."""
+    cdef const ctok_chain *chain = how.view.chain
+    cdef ctok_decoder options
+    cdef size_t first = 0, after = 0
+    cdef uint32_t flags = CTOK_TOKEN_ASCII
+    cdef ctok_status status = CTOK_OK
+    if not chain.plain or (chain.first_differs and (chain.has_bytes or chain.has_raw)):
+        memset(&options, 0, sizeof(options))
+        options.errors = how.errors
+        options.policy = CTOK_PER_SUBPART if how.errors == CTOK_ERRORS_STRICT else how.policy
+        options.skip_special = how.skip_special
+        return ctok_decoder_whole(&options, v, how.view, ids, n, out, NULL, &fault.index, &fault.position)
+    if chain.first_differs:
+        first = _shown(v, ids, n, how.skip_special)
+        after = first + 1 if first < n else n
+        if first < n and _first_unknown(v, ids + first, 1) == 1:
+            status = ctok_view_token(how.view, ids[first], True, out, &flags)
+        else:
+            after = first
+    if status == CTOK_OK:
+        status = _plain_text(v, ids + after, n - after, how, out, ascii, fault)
+        fault.index += after
+        ascii[0] = ascii[0] and flags & CTOK_TOKEN_ASCII
+    if status == CTOK_OK and chain.lead:
+        _drop_lead(chain, out)
+    return status
+
+
 cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
+                             DecodeFault *fault) noexcept nogil:
+    if how.view != NULL:
+        return _chain_text(v, ids, n, how, out, ascii, fault)
+    return _plain_text(v, ids, n, how, out, ascii, fault)
+
+
+cdef ctok_status _plain_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil:
     cdef uint32_t flags = CTOK_TOKEN_ASCII
     cdef Runs runs
@@ -291,7 +350,8 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
 
 # ---- with the GIL ----
 
-cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
+cdef int parse_how(DecodeHow *how, Vocab vocab, bint skip_special, errors, policy) except -1:
+    how.view = vocab.view
     how.pieces = NULL
     how.skip_special = skip_special
     if errors == "replace":
@@ -302,7 +362,9 @@ cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
         how.errors = CTOK_ERRORS_IGNORE
     else:
         raise ValueError(f"errors must be 'replace', 'strict' or 'ignore', not {errors!r}")
-    if policy is None or policy == "maximal_subpart":
+    if policy is None:
+        how.policy = CTOK_PER_RUN if how.view != NULL and how.view.chain.any_bytes else CTOK_PER_SUBPART
+    elif policy == "maximal_subpart":
         how.policy = CTOK_PER_SUBPART
     elif policy == "per_byte":
         how.policy = CTOK_PER_BYTE
@@ -311,6 +373,14 @@ cdef int parse_how(DecodeHow *how, bint skip_special, errors, policy) except -1:
     else:
         raise ValueError(f"utf8_policy must be None, 'maximal_subpart', 'per_byte' or 'hf_run', not {policy!r}")
     return 0
+
+
+cdef void drop_unknown(const ctok_vocab *v, Ids *a) noexcept nogil:
+    cdef size_t i, n = 0
+    for i in range(a.n):
+        a.p[n] = a.p[i]
+        n += _first_unknown(v, a.p + i, 1)
+    a.n = n
 
 
 cdef const ctok_piece *pieces_for(Vocab vocab, size_t n):
@@ -363,6 +433,8 @@ cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
     cdef ctok_status status
     cdef DecodeFault fault
     cdef const ctok_piece *pieces
+    if vocab.view != NULL and (vocab.view.chain.first_differs or not vocab.view.chain.plain):
+        return decode_str(vocab, ids, skip_special, "replace", None).encode()
     looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
     pieces = pieces_for(vocab, a.n)
     ctok_text_init(&out, stack_text, STACK_TEXT)
@@ -373,13 +445,15 @@ cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
         else:
             status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
         check_decoded(status, &fault, looked_up)
+        if vocab.view != NULL:
+            _drop_lead(vocab.view.chain, &out)
         return PyBytes_FromStringAndSize(<const char *>out.p, out.n)
     finally:
         ctok_text_free(&out)
         free_ids(&a)
 
 
-cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy):
+cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy, bint skip_unknown=False):
     """Return the text of the ids; see `Tokenizer.decode`."""
     cdef uint32_t stack_ids[STACK_IDS]
     cdef uint8_t stack_text[STACK_TEXT]
@@ -389,8 +463,10 @@ cpdef str decode_str(Vocab vocab, ids, bint skip_special, str errors, policy):
     cdef DecodeFault fault
     cdef ctok_status status
     cdef bint ascii = False
-    parse_how(&how, skip_special, errors, policy)
+    parse_how(&how, vocab, skip_special, errors, policy)
     looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
+    if skip_unknown:
+        drop_unknown(&vocab.v, &a)
     how.pieces = pieces_for(vocab, a.n)
     ctok_text_init(&out, stack_text, STACK_TEXT)
     try:

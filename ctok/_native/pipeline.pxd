@@ -2,6 +2,7 @@ from libc.stdint cimport uint64_t
 
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status
+from ctok._native.chains cimport Decoding
 from ctok._native.engine cimport Context, Engine
 from ctok._native.split cimport Splitter
 from ctok._native.vocab cimport Vocab
@@ -30,10 +31,12 @@ cdef class Pipeline:
     cdef readonly object fallback
     cdef readonly dict specials
     cdef readonly dict always
+    cdef readonly Decoding decoding    # None: the bytes of the tokens, one behind the other
     cdef dict policies
     cdef Literals plain
     cdef Literals everything
     cdef Context *free_contexts
+    cdef Vocab decode_vocab(self)
     cdef Context *acquire(self) except NULL
     cdef void release(self, Context *c) noexcept
     cdef Literals policy(self, allowed, disallowed)

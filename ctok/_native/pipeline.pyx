@@ -175,6 +175,10 @@ cdef class Pipeline:
             self.free_contexts = c.next
             context_free(c)
 
+    cdef Vocab decode_vocab(self):
+        """The vocabulary that decoding reads."""
+        return self.vocab if self.decoding is None else self.decoding.get()
+
     cdef Context *acquire(self) except NULL:
         cdef Context *c = self.free_contexts
         if c != NULL:
@@ -397,11 +401,11 @@ cdef class Pipeline:
         DecodeError
             Bytes that are not UTF-8, with ``errors="strict"``; names the byte and the id.
         """
-        return decode_str(self.vocab, ids, skip_special_tokens, errors, utf8_policy)
+        return decode_str(self.decode_vocab(), ids, skip_special_tokens, errors, utf8_policy)
 
     def decode_bytes(self, ids, *, skip_special_tokens=False):
         """Return the bytes of `ids`, UTF-8 or not. Raises `UnknownIdError` as `decode` does."""
-        return decode_bytes(self.vocab, ids, skip_special_tokens)
+        return decode_bytes(self.decode_vocab(), ids, skip_special_tokens)
 
     def decode_spans(self, ids, *, unit="char", skip_special_tokens=False, errors="replace", utf8_policy=None):
         """Return ``(text, spans)``: what `decode` returns, and for each id its half-open span in that text.
@@ -414,7 +418,7 @@ cdef class Pipeline:
         ids, skip_special_tokens, errors, utf8_policy
             As in `decode`.
         """
-        return decode_spans(self.vocab, ids, skip_special_tokens, errors, utf8_policy, unit)
+        return decode_spans(self.decode_vocab(), ids, skip_special_tokens, errors, utf8_policy, unit)
 
 
 def fail_after(long n):

@@ -1,11 +1,14 @@
 """Which part of the decoded text each id stands for."""
 
 from libc.stdint cimport uint8_t, uint32_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memmove, memset
 
-from ctok._native.c_text cimport CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_free, ctok_text_init
+from ctok._native.c_chain cimport ctok_chain, ctok_view_token
+from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
+from ctok._native.c_text cimport (
+    CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_append, ctok_text_free, ctok_text_init)
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
-from ctok._native.c_vocab cimport CTOK_TOKEN_SPECIAL, ctok_token, ctok_vocab
+from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_free, ctok_token
 from ctok._native.detokenize cimport DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, parse_how, spoil_bad_runs
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
@@ -44,16 +47,12 @@ cdef void _next_cell(const uint8_t *raw, size_t n, const DecodeHow *how, int uni
     cell.raw_end += step
 
 
-cdef list _spans(const ctok_vocab *v, const Ids *a, const DecodeHow *how, const uint8_t *raw, size_t n, int unit):
-    cdef list spans = [None] * <Py_ssize_t>a.n
+cdef list _spans(const uint32_t *lens, size_t n_ids, const DecodeHow *how, const uint8_t *raw, size_t n, int unit):
+    cdef list spans = [None] * <Py_ssize_t>n_ids
     cdef Cell cell
     cdef size_t i, at = 0, start, stop
-    cdef ctok_token t
     memset(&cell, 0, sizeof(cell))
-    for i in range(a.n):
-        t = v.by_id[a.p[i]]
-        if how.skip_special and t.flags & CTOK_TOKEN_SPECIAL:
-            t.len = 0
+    for i in range(n_ids):
         while cell.raw_end <= at and cell.raw_end < n:
             _next_cell(raw, n, how, unit, &cell)
         if at >= cell.raw_end:
@@ -61,8 +60,8 @@ cdef list _spans(const ctok_vocab *v, const Ids *a, const DecodeHow *how, const 
         else:
             start = cell.begin + (at - cell.raw_begin if cell.exact else 0)
         stop = start
-        at += t.len
-        if t.len:
+        at += lens[i]
+        if lens[i]:
             while cell.raw_end < at:
                 _next_cell(raw, n, how, unit, &cell)
             stop = cell.begin + at - cell.raw_begin if cell.exact else cell.end
@@ -78,6 +77,77 @@ cdef int _parse_unit(str unit) except -1:
     if unit == "utf16":
         return UNIT_UTF16
     raise ValueError(f"unit must be 'char', 'byte' or 'utf16', not {unit!r}")
+
+
+cdef int _first_text(Vocab vocab, const Ids *a, bint skip_special, ctok_text *raw, uint32_t *lens) except -1:
+    """Put the first token's text in place of what it is in the table."""
+    cdef ctok_text text
+    cdef uint32_t flags = 0
+    cdef size_t i = 0
+    while i < a.n and skip_special and vocab.v.by_id[a.p[i]].flags & CTOK_TOKEN_SPECIAL:
+        i += 1
+    if i == a.n:
+        return 0
+    ctok_text_init(&text, NULL, 0)
+    try:
+        if (ctok_view_token(vocab.view, a.p[i], True, &text, &flags) != CTOK_OK
+                or ctok_text_append(&text, raw.p + lens[i], raw.n - lens[i]) != CTOK_OK):
+            raise MemoryError("no memory for the decoded text")
+        lens[i] = <uint32_t>(text.n - (raw.n - lens[i]))
+        raw[0], text = text, raw[0]
+    finally:
+        ctok_text_free(&text)
+    return 0
+
+
+cdef void _drop_lead(const ctok_chain *chain, ctok_text *raw, uint32_t *lens) noexcept:
+    """Drop what the chain drops at the start of the text. A character there may be made of several ids."""
+    cdef size_t gone = 0, k, i = 0, left = chain.lead
+    while left and raw.n - gone >= chain.n_lead_char and memcmp(raw.p + gone, chain.lead_char, chain.n_lead_char) == 0:
+        gone += chain.n_lead_char
+        left -= 1
+    if gone:
+        memmove(raw.p, raw.p + gone, raw.n - gone)
+        raw.n -= gone
+    while gone:
+        k = lens[i] if lens[i] < gone else gone
+        lens[i] -= <uint32_t>k
+        gone -= k
+        i += 1
+
+
+cdef int _plain_parts(Vocab vocab, const Ids *a, const DecodeHow *how, ctok_text *raw, uint32_t *lens, object ids) except -1:
+    """The bytes of all ids, and how many each has."""
+    cdef DecodeFault fault
+    cdef uint32_t flags = 0
+    cdef size_t i
+    cdef ctok_token t
+    check_decoded(append_tokens(&vocab.v, NULL, a.p, a.n, how.skip_special, raw, &flags, &fault.index), &fault, ids)
+    if how.policy == CTOK_PER_RUN:
+        spoil_bad_runs(&vocab.v, a.p, a.n, how.skip_special, raw.p)
+    for i in range(a.n):
+        t = vocab.v.by_id[a.p[i]]
+        lens[i] = 0 if how.skip_special and t.flags & CTOK_TOKEN_SPECIAL else t.len
+    if vocab.view != NULL and vocab.view.chain.first_differs:
+        _first_text(vocab, a, how.skip_special, raw, lens)
+    if vocab.view != NULL and vocab.view.chain.lead:
+        _drop_lead(vocab.view.chain, raw, lens)
+    return 0
+
+
+cdef int _chain_parts(Vocab vocab, const Ids *a, const DecodeHow *how, ctok_text *raw, uint32_t *lens, object ids) except -1:
+    """The same where a chain does more: text, and how much of it was released by each id."""
+    cdef ctok_decoder options
+    cdef DecodeFault fault
+    cdef size_t i
+    memset(&options, 0, sizeof(options))
+    options.errors = how.errors
+    options.policy = how.policy
+    options.skip_special = how.skip_special
+    check_decoded(ctok_decoder_whole(&options, &vocab.v, vocab.view, a.p, a.n, raw, lens, &fault.index, &fault.position), &fault, ids)
+    for i in range(a.n - 1, 0, -1):
+        lens[i] -= lens[i - 1]
+    return 0
 
 
 cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy, str unit):
@@ -97,17 +167,22 @@ cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy
     cdef ctok_text raw
     cdef Ids a
     cdef DecodeHow how
-    cdef DecodeFault fault
-    cdef uint32_t flags = 0
+    cdef uint32_t *lens
     cdef int kind = _parse_unit(unit)
-    parse_how(&how, skip_special, errors, policy)
+    parse_how(&how, vocab, skip_special, errors, policy)
+    text = decode_str(vocab, ids, skip_special, errors, policy)
     ids = read_ids(ids, &a, stack_ids, STACK_IDS)
     ctok_text_init(&raw, NULL, 0)
+    lens = <uint32_t *>ctok_mem_alloc(a.n, sizeof(uint32_t))
     try:
-        check_decoded(append_tokens(&vocab.v, NULL, a.p, a.n, skip_special, &raw, &flags, &fault.index), &fault, ids)
-        if how.policy == CTOK_PER_RUN:
-            spoil_bad_runs(&vocab.v, a.p, a.n, skip_special, raw.p)
-        return decode_str(vocab, ids, skip_special, errors, policy), _spans(&vocab.v, &a, &how, raw.p, raw.n, kind)
+        if lens == NULL:
+            raise MemoryError("no memory for the spans")
+        if vocab.view != NULL and not vocab.view.chain.plain:
+            _chain_parts(vocab, &a, &how, &raw, lens, ids)
+        else:
+            _plain_parts(vocab, &a, &how, &raw, lens, ids)
+        return text, _spans(lens, a.n, &how, raw.p, raw.n, kind)
     finally:
+        ctok_mem_free(lens)
         ctok_text_free(&raw)
         free_ids(&a)

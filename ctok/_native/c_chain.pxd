@@ -1,0 +1,63 @@
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_text cimport ctok_text
+from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_token, ctok_vocab
+
+cdef extern from "ctok_bytes.h" nogil:
+    ctypedef struct ctok_bytes:
+        uint8_t *at
+        size_t n
+        size_t cap
+    ctok_status ctok_bytes_append(ctok_bytes *b, const uint8_t *p, size_t n)
+    void ctok_bytes_free(ctok_bytes *b)
+
+cdef extern from "ctok_chain.h" nogil:
+    ctypedef struct ctok_op_spec:
+        uint32_t kind
+        uint32_t flag
+        uint32_t find
+        uint32_t n_find
+        uint32_t put
+        uint32_t n_put
+        uint32_t left
+        uint32_t right
+    ctypedef ctok_status (*ctok_rewrite_fn)(const void *rules, uint32_t number, const uint8_t *p, size_t n, ctok_text *out) noexcept nogil
+    ctypedef struct ctok_chain:
+        uint32_t n_ops
+        uint32_t n_head
+        ctok_rewrite_fn rewrite
+        const void *rules
+        uint8_t plain
+        uint8_t has_bytes
+        uint8_t any_bytes
+        uint8_t has_raw
+        uint8_t first_differs
+        uint8_t lead
+        uint8_t n_lead_char
+        const uint8_t *lead_char
+    ctok_status ctok_chain_init(ctok_chain *c, const ctok_op_spec *specs, uint32_t n, const uint8_t *bytes, size_t n_bytes)
+    void ctok_chain_free(ctok_chain *c)
+    ctypedef struct ctok_op_state:
+        uint32_t marks
+        uint32_t a
+        uint32_t b
+        uint32_t begin
+        uint32_t n
+        uint8_t later
+        uint8_t phase
+        uint8_t n_few
+        uint8_t few[6]
+    ctypedef struct ctok_machine:
+        const ctok_chain *chain
+        uint32_t first "from"
+        uint32_t to
+        ctok_op_state *now
+        ctok_bytes *hold
+    bint ctok_machine_check(const ctok_machine *m, uint32_t n_marks)
+    ctypedef struct ctok_view:
+        const ctok_chain *chain
+        const ctok_vocab *source
+        bint spelled
+    ctok_status ctok_view_token(const ctok_view *view, ctok_id id, bint first, ctok_text *out, uint32_t *flags)
+    ctok_status ctok_view_fill(const ctok_view *view, ctok_token *by_id, ctok_bytes *bytes)
+    ctok_status ctok_unspell(ctok_text *out, const uint8_t *p, size_t n)
