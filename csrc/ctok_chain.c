@@ -1,4 +1,4 @@
-#include "ctok_chain.h"
+#include "ctok_machine.h"
 
 /* ---- making a chain ---- */
 

@@ -4,7 +4,7 @@
  * tokens, each in one or several pieces, then the token's end, at last the end of the stream; what it gives on is never taken back. So
  * a whole text is decoded by the same code that decodes a stream.
  *
- * A chain is read-only after it is made: any number of threads may use it. A machine is the state of one stream.
+ * A chain is read-only after it is made: any number of threads may use it. A stream's state is a machine (ctok_machine.h).
  */
 #ifndef CTOK_CHAIN_H
 #define CTOK_CHAIN_H
@@ -16,7 +16,7 @@
 typedef enum ctok_op_kind {
     /* What becomes of a token depends on nothing but the token and whether it is the first: */
     CTOK_OP_REPLACE = 0, /* `find` -> `put`, leftmost, not overlapping; with `flag`: in the first token -> nothing */
-    CTOK_OP_BETWEEN = 1, /* `put` before each character and at the end of a token that is not empty */
+    CTOK_OP_BETWEEN = 1, /* `put` before each character and at the end of a token that is not empty; with `flag`: also in an empty one */
     CTOK_OP_BEGIN = 2,   /* not in the first token: drop `find` at the start, or else put `put` there; with `flag`: put it always */
     CTOK_OP_STRIP = 3,   /* drop the character `find` up to `left` times at the start, then up to `right` times at the end */
     CTOK_OP_REGEX = 4,   /* the chain's `regex`, number `left`, rewrites the token; held until the token ends */
@@ -70,54 +70,6 @@ typedef struct ctok_op_spec {
 /* ctok_chain_init - CTOK_OK (given back with ctok_chain_free), CTOK_ERR_MEMORY or CTOK_ERR_FORMAT (a kind or place out of range). */
 ctok_status ctok_chain_init(ctok_chain *c, const ctok_op_spec *specs, uint32_t n, const uint8_t *bytes, size_t n_bytes);
 void ctok_chain_free(ctok_chain *c);
-
-/* ---- one stream ---- */
-
-typedef struct ctok_op_state {
-    uint32_t marks;      /* that wait behind what is held */
-    uint32_t a, b;       /* REPLACE, BEGIN, LAST: bytes of find matched. STRIP: dropped, waiting. DEDUP: bytes of the new token */
-    uint32_t begin, n;   /* what is held, in the op's buffer */
-    uint8_t later;       /* the first token is over */
-    uint8_t phase;
-    uint8_t n_few;
-    uint8_t few[6];
-} ctok_op_state;
-
-typedef struct ctok_machine {
-    const ctok_chain *chain;
-    uint32_t from, to;          /* the ops that run */
-    uint8_t errors, policy;     /* ctok_on_error, ctok_per */
-    ctok_op_state *now;         /* chain->n_ops, then as many for the state before a call, then for that of a new stream */
-    ctok_bytes *hold;           /* chain->n_ops. Within a call only appended to, so that the state before it can come back */
-    void *sink;                 /* where the text goes: */
-    ctok_status (*text)(void *sink, const uint8_t *p, size_t n); /* CTOK_OK, CTOK_ERR_MEMORY, CTOK_ERR_STOPPED */
-    void (*mark)(void *sink);
-} ctok_machine;
-
-/* ctok_machine_init - a machine for ops from..to-1 at the start of a stream. CTOK_OK or CTOK_ERR_MEMORY (it then owns nothing). */
-ctok_status ctok_machine_init(ctok_machine *m, const ctok_chain *c, uint32_t from, uint32_t to);
-void ctok_machine_free(ctok_machine *m);
-
-/* ctok_machine_copy - `to` becomes an independent copy. On error it owns nothing. */
-ctok_status ctok_machine_copy(ctok_machine *to, const ctok_machine *from);
-
-/* ctok_machine_token - a whole token. ctok_machine_mark - a mark, which leaves behind the text of all tokens before it.
- * ctok_machine_finish - the end of the stream; then only reset. CTOK_OK, CTOK_ERR_MEMORY, CTOK_ERR_STOPPED (from the sink) or
- * CTOK_ERR_UTF8 (errors = STRICT). After an error, ctok_machine_rollback or free. */
-ctok_status ctok_machine_token(ctok_machine *m, const uint8_t *p, size_t n);
-ctok_status ctok_machine_mark(ctok_machine *m);
-ctok_status ctok_machine_finish(ctok_machine *m);
-
-/* ctok_machine_begin - remember the state; _rollback - return to it; _commit - forget it; _reset - a new stream;
- * _set_start - the state now is the one every new stream has. */
-void ctok_machine_begin(ctok_machine *m);
-void ctok_machine_rollback(ctok_machine *m);
-void ctok_machine_commit(ctok_machine *m);
-void ctok_machine_reset(ctok_machine *m);
-ctok_status ctok_machine_set_start(ctok_machine *m);
-
-/* ctok_machine_check - can this be the state of the machine after a call, with n_marks marks waiting? For states from outside. */
-int ctok_machine_check(const ctok_machine *m, uint32_t n_marks);
 
 /* ---- a vocabulary through the head of a chain ---- */
 

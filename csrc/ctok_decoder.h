@@ -12,7 +12,7 @@
 #ifndef CTOK_DECODER_H
 #define CTOK_DECODER_H
 
-#include "ctok_chain.h"
+#include "ctok_machine.h"
 #include "ctok_stops.h"
 #include "ctok_text.h"
 #include "ctok_vocab.h"

@@ -1,4 +1,4 @@
-#include "ctok_chain.h"
+#include "ctok_machine.h"
 
 /* The ops of a chain as they run on a stream. Op k gets its input through push (bytes of the current token), close (the token ends), mark
  * and finish, and gives on to op k + 1. Each function returns what the sink, or a failed allocation, says. */
@@ -414,7 +414,7 @@ static ctok_status push_last(ctok_machine *m, uint32_t k, const uint8_t *p, size
 static ctok_status close_last(ctok_machine *m, uint32_t k) {
     ctok_op_state *s = &m->now[k];
     if (s->phase) TRY(give_last(m, k, 0)); /* an empty token */
-    if (s->n > 0) {
+    if (s->n > 0 || m->chain->ops[k].n_find == 0) {
         s->phase = 1;
         return CTOK_OK;
     }
@@ -468,7 +468,7 @@ static ctok_status push(ctok_machine *m, uint32_t k, const uint8_t *p, size_t n)
 }
 
 static ctok_status close_between(ctok_machine *m, uint32_t k) {
-    return m->now[k].phase ? push(m, k + 1, m->chain->ops[k].put, m->chain->ops[k].n_put) : CTOK_OK;
+    return m->now[k].phase || m->chain->ops[k].flag ? push(m, k + 1, m->chain->ops[k].put, m->chain->ops[k].n_put) : CTOK_OK;
 }
 
 static ctok_status close_token(ctok_machine *m, uint32_t k) {
@@ -501,6 +501,7 @@ static int is_holding(const ctok_machine *m, uint32_t k) {
     case CTOK_OP_BEGIN:
     case CTOK_OP_DEDUP: return s->a > 0;
     case CTOK_OP_STRIP: return s->b + s->n_few > 0;
+    case CTOK_OP_LAST: return s->phase || s->n + s->a > 0;
     default: return s->n + s->a + s->n_few > 0;
     }
 }

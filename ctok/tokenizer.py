@@ -320,7 +320,7 @@ class Tokenizer(Pipeline):
     ) -> IncrementalDecoder:
         """Return an `IncrementalDecoder` for one stream of ids."""
         return IncrementalDecoder(
-            self.vocab,
+            self,
             stop=stop,
             include_stop=include_stop,
             prefix_ids=prefix_ids,

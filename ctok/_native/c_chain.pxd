@@ -37,23 +37,6 @@ cdef extern from "ctok_chain.h" nogil:
         const uint8_t *lead_char
     ctok_status ctok_chain_init(ctok_chain *c, const ctok_op_spec *specs, uint32_t n, const uint8_t *bytes, size_t n_bytes)
     void ctok_chain_free(ctok_chain *c)
-    ctypedef struct ctok_op_state:
-        uint32_t marks
-        uint32_t a
-        uint32_t b
-        uint32_t begin
-        uint32_t n
-        uint8_t later
-        uint8_t phase
-        uint8_t n_few
-        uint8_t few[6]
-    ctypedef struct ctok_machine:
-        const ctok_chain *chain
-        uint32_t first "from"
-        uint32_t to
-        ctok_op_state *now
-        ctok_bytes *hold
-    bint ctok_machine_check(const ctok_machine *m, uint32_t n_marks)
     ctypedef struct ctok_view:
         const ctok_chain *chain
         const ctok_vocab *source

@@ -1,6 +1,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from ctok._native.c_chain cimport ctok_machine, ctok_view
+from ctok._native.c_chain cimport ctok_view
+from ctok._native.c_machine cimport ctok_machine
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 

@@ -26,3 +26,4 @@ cdef class Decoding:
     cdef readonly bint byte_level
     cdef Vocab made
     cdef Vocab get(self)
+    cdef Vocab _make(self)

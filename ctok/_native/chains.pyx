@@ -12,7 +12,7 @@ from ctok._native.c_chain cimport (
     ctok_bytes_free, ctok_chain_free, ctok_chain_init, ctok_op_spec, ctok_unspell, ctok_view_fill)
 from ctok._native.c_text cimport ctok_text, ctok_text_append, ctok_text_free, ctok_text_init
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock, ctok_status,
+    CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_block, ctok_mem_fail_after, ctok_mem_unblock, ctok_status,
     ctok_token)
 
 from ..errors import SpecError
@@ -82,7 +82,7 @@ cdef class Chain:
 
     @property
     def streams(self):
-        """Whether no step holds back text without bound before the stream ends: rewriting by a regex does, when all tokens are joined before."""
+        """Whether no step holds back all text until the end; rewriting by a regex does, where the tokens are joined before."""
         joined = False
         for kind, *_ in self.ops:
             if joined and kind in ("regex", "raw"):
@@ -173,7 +173,7 @@ cdef class Decoding:
                     self.made = self._make()
         return self.made
 
-    def _make(self):
+    cdef Vocab _make(self):
         if (self.byte_level and [op[0] for op in self.chain.ops] == ["raw", "lossy"]
                 and all(_reads_as_is(text.encode()) for text, *_ in self.source.special_tokens)):
             return self.source

@@ -18,7 +18,7 @@ from ctok._native.c_decoder cimport (
     ctok_decoder_free, ctok_decoder_held, ctok_decoder_queue, ctok_decoder_reset, ctok_decoder_rollback, ctok_decoder_set_chain,
     ctok_decoder_set_context, ctok_decoder_set_prefix, ctok_pending, ctok_stops_scan)
 from ctok._native.c_pylong cimport ctok_pylong_u32
-from ctok._native.c_text cimport CTOK_ERRORS_STRICT, CTOK_PER_RUN, CTOK_PER_SUBPART, ctok_text, ctok_text_free, ctok_text_init
+from ctok._native.c_text cimport CTOK_ERRORS_STRICT, CTOK_PER_SUBPART, ctok_text, ctok_text_free, ctok_text_init
 from ctok._native.c_utf8 cimport ctok_utf8_tail
 from ctok._native.c_vocab cimport (
     CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token)

@@ -2,9 +2,10 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_chain cimport ctok_bytes_append, ctok_machine, ctok_machine_check, ctok_op_state
+from ctok._native.c_chain cimport ctok_bytes_append
 from ctok._native.c_decoder cimport (
     CTOK_START_MACHINE, ctok_decoder_held, ctok_decoder_hold, ctok_decoder_machine, ctok_decoder_push, ctok_decoder_queue, ctok_pending)
+from ctok._native.c_machine cimport ctok_machine, ctok_machine_check, ctok_op_state
 from ctok._native.c_text cimport CTOK_PER_RUN
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
 from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_KNOWN, ctok_mem_fail_after

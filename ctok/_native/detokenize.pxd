@@ -22,8 +22,9 @@ cdef struct DecodeFault:
 
 # ---- for threads: no Python objects, no GIL ----
 
-# Append the bytes of n ids; of a chain's table: as they are when not at the start of the text. `pieces` may be NULL. `flags` is and-ed with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or
-# CTOK_ERR_ID (*bad is then the index of the first id that is not in the vocabulary); after an error out.n is as before.
+# Append the bytes of n ids; of a chain's table: as they are when not at the start of the text. `pieces` may be NULL. `flags` is and-ed
+# with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or CTOK_ERR_ID (*bad is then the index of the first id that is not in
+# the vocabulary); after an error out.n is as before.
 cdef ctok_status append_tokens(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special,
                                ctok_text *out, uint32_t *flags, size_t *bad) noexcept nogil
 

@@ -3,6 +3,7 @@ from typing import Any, Protocol, TypeAlias
 
 from typing_extensions import Buffer, Self
 
+from .chains import Decoding
 from .ids import Ids
 from .split import Splitter
 from .vocab import Vocab
@@ -24,6 +25,7 @@ class Pipeline:
     fallback: Pieces | None
     specials: dict[str, int]
     always: dict[str, int]
+    decoding: Decoding | None
     def __new__(
         cls,
         vocab: Vocab,

@@ -154,6 +154,8 @@ cdef class Pipeline:
         Special tokens, text -> id: plain text unless a call allows them.
     always
         Added tokens without special meaning, text -> id: always matched.
+    decoding
+        A `Decoding`; None: ids decode to the bytes of their tokens.
     """
 
     def __cinit__(self, Vocab vocab not None, Splitter splitter, fallback, dict specials, dict always, *args, **kwargs):
@@ -162,6 +164,7 @@ cdef class Pipeline:
         self.fallback = fallback
         self.specials = specials
         self.always = always
+        self.decoding = kwargs.get("decoding")
         self.policies = {}
         self.plain = Literals(always) if always else None
         everything = {**always, **specials}
