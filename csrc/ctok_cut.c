@@ -17,6 +17,7 @@ void ctok_cut_finish(ctok_cutter *c) {
     for (size_t i = 0; i < c->n; i++) {
         ctok_cut_step *s = &c->steps[i];
         s->whole = whole;
+        s->kernel = (void (*)(void))(s->kind == CTOK_CUT_CLASSES ? cut_classes_best() : kernels[s->kind]);
         if (s->kind == CTOK_CUT_METASPACE && s->prepend == CTOK_CUT_FIRST && !whole) c->needs_zero = 1;
         if (s->kind != CTOK_CUT_PREFIX && !(s->kind == CTOK_CUT_METASPACE && !s->cuts)) whole = 0;
     }
@@ -93,7 +94,7 @@ static ctok_status through(const ctok_cutter *c, ctok_cut_state *s, cut_in in, i
             ctok_pieces_clear(to);
             s->maps[i & 1].n = 0;
         }
-        const ctok_status status = kernels[c->steps[i].kind](&c->steps[i], &s->rooms[i], &in, &out);
+        const ctok_status status = ((cut_kernel)c->steps[i].kernel)(&c->steps[i], &s->rooms[i], &in, &out);
         if (status != CTOK_OK) return status;
         s->rooms[i].open = (uint8_t)out.open;
         in = (cut_in){to->text.at, to->text.n, to->stops, to->n_stops, out.map, out.zero};

@@ -58,6 +58,9 @@ typedef struct ctok_cut_step {
     uint8_t by_property[16];
     uint8_t sets[2][16];    /* bit h of sets[c - 2][l]: ASCII character 16 * h + l is of class c */
     uint8_t drops;          /* bit c: class c is dropped */
+    uint8_t three;          /* there is a class 3 */
+    uint64_t borders[3][3]; /* all ones where act[a + 1][b + 1] has a border */
+    void (*kernel)(void);   /* what runs it on this processor; internal */
     uint32_t character;     /* the one of class 2, or CTOK_NO_ID */
     ctok_splitter split;
     int total;              /* the pattern leaves no gap in any text */

@@ -10,7 +10,7 @@
 
 static inline unsigned property(uint32_t code) { return cut_byte[(size_t)cut_page[code >> 8] << 8 | (code & 255)]; }
 
-static inline unsigned class_of_wide(const ctok_cut_step *s, uint32_t code) {
+unsigned cut_class_of_wide(const ctok_cut_step *s, uint32_t code) {
     return code == s->character ? 2 : s->by_property[property(code)];
 }
 
@@ -48,6 +48,7 @@ static void three_classes(ctok_cut_step *s, int together) {
             if (a && !(a == b && (a == 1 || together))) s->act[a][b] |= CTOK_CUT_BORDER;
         }
     }
+    s->three = 1;
     s->drops = 4;
     s->after = together ? 0 : 8;
 }
@@ -69,9 +70,12 @@ void ctok_cut_as_classes(ctok_cut_step *s, ctok_cut_rule rule, uint32_t characte
     if (rule == CTOK_CUT_BERT || rule == CTOK_CUT_WORDS) three_classes(s, rule == CTOK_CUT_WORDS);
     else cut_behave(s, behavior, invert);
     s->character = rule == CTOK_CUT_CHARACTER ? character : CTOK_NO_ID;
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) s->borders[a][b] = s->act[a + 1][b + 1] & CTOK_CUT_BORDER ? UINT64_MAX : 0;
+    }
     for (unsigned p = 0; p < 16; p++) s->by_property[p] = (uint8_t)class_by_rule(rule, p);
     for (uint32_t c = 0; c < 128; c++) {
-        s->ascii[c] = (uint8_t)class_of_wide(s, c);
+        s->ascii[c] = (uint8_t)cut_class_of_wide(s, c);
         if (s->ascii[c] > 1) s->sets[s->ascii[c] - 2][c & 15] |= (uint8_t)(1u << (c >> 4));
     }
 }
@@ -113,7 +117,7 @@ static unsigned classes_of_piece(const ctok_cut_step *s, unsigned prev, const cu
         if (CTOK_LIKELY(byte < 0x80)) {
             class = s->ascii[byte];
         } else {
-            class = class_of_wide(s, cut_wide(in->p + i));
+            class = cut_class_of_wide(s, cut_wide(in->p + i));
             len = cut_length(byte);
         }
         const unsigned act = s->act[prev][class];

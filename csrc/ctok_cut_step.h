@@ -39,8 +39,8 @@ ctok_status cut_fixed(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in
 /* cut_open - room for so many bytes more, and stops for as many pieces as they can make. */
 static inline ctok_status cut_open(cut_out *out, size_t bytes) {
     if (bytes >= UINT32_MAX - out->pieces->text.n) return CTOK_ERR_MEMORY;
-    /* A vector may be written past the end. */
-    if (ctok_pieces_reserve(out->pieces, bytes + 64, bytes + 2) != CTOK_OK) return CTOK_ERR_MEMORY;
+    /* Vectors may be written past the end. */
+    if (ctok_pieces_reserve(out->pieces, bytes + 64, bytes + 66) != CTOK_OK) return CTOK_ERR_MEMORY;
     if (out->origins && ctok_bytes_reserve(out->origins, bytes * sizeof(ctok_origin)) != CTOK_OK) return CTOK_ERR_MEMORY;
     out->text = out->pieces->text.at;
     out->stops = out->pieces->stops;
@@ -67,7 +67,8 @@ static inline void cut_border(cut_out *out) {
 /* cut_copy - the bytes [from, to) of in flow on. */
 static inline void cut_copy(cut_out *out, const cut_in *in, size_t from, size_t to) {
     if (from == to) return;
-    memcpy(out->text + out->n, in->p + from, to - from);
+    if (CTOK_LIKELY(to - from <= 32 && in->n - from >= 32)) memcpy(out->text + out->n, in->p + from, 32); /* two moves, no call */
+    else memcpy(out->text + out->n, in->p + from, to - from);
     if (CTOK_UNLIKELY(from < in->zero)) out->zero += (to < in->zero ? to : in->zero) - from;
     if (CTOK_UNLIKELY(in->map != NULL)) memcpy(out->map + out->n, in->map + from, (to - from) * sizeof *in->map);
     out->n += to - from;
@@ -84,6 +85,12 @@ static inline void cut_put(cut_out *out, const cut_in *in, size_t at, const uint
     out->n += n;
     out->open = 1;
 }
+
+/* cut_class_of_wide - the class of a character in a CLASSES step. */
+unsigned cut_class_of_wide(const ctok_cut_step *s, uint32_t code);
+
+/* cut_classes_best - the fastest form of cut_classes that this processor can run. */
+cut_kernel cut_classes_best(void);
 
 static inline size_t cut_length(uint8_t lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 

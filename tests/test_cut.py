@@ -1,5 +1,6 @@
 """Pre-tokenizers, whole: every scalar and random texts, against the reference's own objects and against the plain twin."""
 
+import itertools
 import os
 import random
 import re
@@ -13,6 +14,7 @@ from ctok.errors import PatternError, SpecError
 from ctok.spec import BPE, Split, TokenTable
 from ctok.stages.cutters import build_cutter
 from ctok.stagespecs import pretokenizers as records
+from test_cut_stream import PARTS
 
 theirs = pytest.importorskip("tokenizers.pre_tokenizers", reason="compares with the package tokenizers")
 Pattern = pytest.importorskip("tokenizers").Regex
@@ -67,6 +69,9 @@ def test_cut_random_text_equals_reference(name):
     cutter = build_cutter(record)
     for text in random_texts(TEXTS, name):
         assert cutter.pieces(text) == reference.pre_tokenize_str(text), text
+    for text in random_texts(TEXTS // 4, name, 300):
+        assert cutter.pieces(text) == reference.pre_tokenize_str(text), text
+        assert [piece for piece, _ in cutter.stream().feed(text, True)] == [piece for piece, _ in reference.pre_tokenize_str(text)]
 
 
 @pytest.mark.parametrize("name", SPLITS)
@@ -110,6 +115,22 @@ def test_cut_every_scalar_alone_and_between_letters_equals_reference(name):
             assert cutter.pieces(text) == reference.pre_tokenize_str(text), ascii(text)
 
 
+def test_chain_of_patterns_that_is_one_machine_equals_reference():
+    ours = [records.Split(records.Regex(part), "isolated") for part in PARTS]
+    reference = theirs.Sequence([theirs.Split(Pattern(part), "isolated") for part in PARTS])
+    cutter = build_cutter(records.Sequence([*ours, records.ByteLevel(False, True, False)]))
+    assert cutter.is_plain_split
+    letters = "a1. \n\u4e2d\u30fb\u0301\x01\u3040\u3099'"
+    short = ("".join(chars) for n in range(5 if TEXTS >= 100_000 else 4) for chars in itertools.product(letters, repeat=n))
+    long = ("".join(rng.choices([*LETTERS, *letters], k=60)) for rng in [random.Random(5)] for _ in range(5 * TEXTS))
+    for text in (*short, *long):
+        assert cutter.pieces(text) == reference.pre_tokenize_str(text), text
+    rng = random.Random(6)
+    for i in range(0, 0x110000, 2000):
+        text = "".join(chr(code) + rng.choice(" a1\u4e2d") for code in range(i, min(i + 2000, 0x110000)) if not 0xD800 <= code < 0xE000)
+        assert cutter.pieces(text) == reference.pre_tokenize_str(text), hex(i)
+
+
 def random_record(rng):
     """One step: the reference's object and ours."""
     kind = rng.randrange(10)
@@ -127,8 +148,10 @@ def test_cut_sequences_of_random_steps_equal_reference():
     for _ in range(2 * TEXTS):
         steps = [random_record(rng) for _ in range(rng.randint(2, 4))]
         reference, cutter = theirs.Sequence([a for a, _ in steps]), build_cutter(records.Sequence([b for _, b in steps]))
-        for text in random_texts(10, rng.random()):
-            assert cutter.pieces(text) == reference.pre_tokenize_str(text), ([b for _, b in steps], text)
+        for text in (*random_texts(10, rng.random()), *random_texts(1, rng.random(), 300)):
+            pieces = reference.pre_tokenize_str(text)
+            assert cutter.pieces(text) == pieces, ([b for _, b in steps], text)
+            assert cutter.stream().feed(text, True) == [(piece, True) for piece, _ in pieces]
 
 
 def test_cut_without_a_pre_tokenizer_keeps_the_text_whole():

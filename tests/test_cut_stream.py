@@ -13,21 +13,19 @@ from ctok.stagespecs import pretokenizers as records
 
 LETTERS = [*"ab AB12-_.'s\n\t  \u2581\u00e9\u6f22\u3042\u30b0\u03b1\u0301\u00bd\u00b2x"]
 PATTERNS = [r"\s+", r"\d{1,3}", "a|ab|b+", r"\p{L}+", "x*", "(?=[A-Z])", "a+b", r"\w+|[^\w\s]+", r"\s*[\n]+|\s+(?!\S)|\s+", r"\bab"]
-DEEPSEEK = records.Sequence(
-    [
-        records.Split(records.Regex(r"\p{N}{1,3}"), "isolated"),
-        records.Split(records.Regex("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"), "isolated"),
-        records.Split(
-            records.Regex(
-                r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
-                r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-            ),
-            "isolated",
-        ),
-        records.ByteLevel(False, True, False),
-    ]
+PARTS = (
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+# One machine, and the chain as it is written.
+DEEPSEEK, CHAIN = (
+    records.Sequence([records.Split(records.Regex(part + end), "isolated") for part in PARTS] + [records.ByteLevel(False, True, False)])
+    for end in ("", "|\x00\x00")
 )
 steps = st.one_of(
+    st.just(DEEPSEEK),
     st.sampled_from([
         records.Whitespace(), records.WhitespaceSplit(), records.BertPreTokenizer(), records.UnicodeScripts(), records.Digits(True),
         records.Digits(False), records.CharDelimiterSplit("-"), records.FixedLength(2), records.ByteLevel(True), records.ByteLevel(False),
@@ -108,7 +106,10 @@ def test_stream_bytes_from_place_0_may_be_more_than_a_character():
         (records.ByteLevel(False), "ab cd", [("ab", True), (" cd", False)]),
         (records.ByteLevel(False), "ab  ", [("ab", True), (" ", False)]),
         (DEEPSEEK, "abc", [("abc", False)]),
-        (DEEPSEEK, "abc1", [("abc", True)]),
+        (DEEPSEEK, "abc1", [("abc", True), ("1", False)]),
+        (CHAIN, "abc", [("abc", False)]),
+        (CHAIN, "abc1", [("abc", True)]),
+        (CHAIN, "\u4e2d\u6587", [("\u4e2d\u6587", False)]),
         (DEEPSEEK, "\u4e2d\u6587", [("\u4e2d\u6587", False)]),
     ],
 )
@@ -117,8 +118,9 @@ def test_stream_emits_what_is_certain(record, text, expected):
 
 
 @pytest.mark.parametrize("letter", ["a", "\u4e2d", "-", "1", "\x01"])
-def test_stream_of_a_long_stretch_holds_little(letter):
-    stream = build_cutter(DEEPSEEK).stream()
+@pytest.mark.parametrize("record", [DEEPSEEK, CHAIN], ids=["machine", "chain"])
+def test_stream_of_a_long_stretch_holds_little(record, letter):
+    stream = build_cutter(record).stream()
     size = 0
     for _ in range(40):
         size += sum(len(part) for part, _ in stream.feed(letter * 5000))
@@ -129,7 +131,7 @@ def test_stream_of_a_long_stretch_holds_little(letter):
 def test_stream_big_text_in_one_call_equals_parts():
     rng = random.Random(2)
     text = "".join(rng.choices(LETTERS, k=60_000))
-    for record in (DEEPSEEK, records.BertPreTokenizer(), records.Sequence([records.WhitespaceSplit(), records.Metaspace()])):
+    for record in (DEEPSEEK, CHAIN, records.BertPreTokenizer(), records.Sequence([records.WhitespaceSplit(), records.Metaspace()])):
         cutter = build_cutter(record)
         whole = [piece for piece, _ in cutter.pieces(text)]
         assert joined(cutter.stream(), [text]) == whole

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ctok.stages._pattern import compile_pattern  # noqa: E402
+from ctok.stages._pattern.fused import CHAINS  # noqa: E402
 
 TARGET = ROOT / "csrc" / "ctok_split_data.h"
 
@@ -42,6 +43,7 @@ PATTERNS = [
     ("tekken", "|".join([*WORDS, r"\p{N}", SYMBOLS, SPACES])),
     ("qwen2", rf"(?i:{CONTRACTIONS})|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"),
     ("qwen35", rf"(?i:{CONTRACTIONS})|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{SPACES}"),
+    *((family, one) for family, (_, one) in CHAINS.items()),
 ]
 
 # Families that csrc/ctok_scan.h has a scanner for.

@@ -33,7 +33,32 @@ def build_cutter(record: Record | None) -> Cutter:
     SpecError
         The record is no pre-tokenizer, or one that cannot run.
     """
-    return Cutter(_steps(record) if record is not None else ())
+    return Cutter(_steps(_fuse(record)) if record is not None else ())
+
+
+def _fuse(record: Record) -> Record:
+    """The record with a chain of patterns that one pattern says (stages/_pattern/fused.py) replaced by that one."""
+    parts = record.steps if isinstance(record, records.Sequence) else ()
+    for first in range(len(parts) - 2):
+        splits = [part for part in parts[first : first + 3] if isinstance(part, records.Split) and isinstance(part.pattern, records.Regex)]
+        if len(splits) < 3 or any(part.behavior != "isolated" or part.invert for part in splits):
+            continue
+        from ._pattern.fused import fused
+
+        one = fused(tuple(part.pattern.text for part in splits))
+        if one is not None:
+            return records.Sequence([*parts[:first], _Fused(one), *parts[first + 3 :]])
+    return record
+
+
+class _Fused(Record):
+    """A pattern of this package's own dialect whose matches are isolated."""
+
+    __slots__ = ("pattern",)
+    pattern: str
+
+    def __init__(self, pattern: str) -> None:
+        self._set(pattern=pattern)
 
 
 def _steps(record: Record) -> list[Step]:
@@ -51,6 +76,7 @@ def _steps(record: Record) -> list[Step]:
         records.FixedLength: _fixed,
         records.Sequence: lambda r: [step for part in r.steps for step in _steps(part)],
         MatchesOnly: _matches_only,
+        _Fused: lambda r: [_around(r.pattern, BEHAVIORS["isolated"], False)],
     }
     make = makers.get(type(record))
     if make is None:
