@@ -53,7 +53,7 @@ ctok_pack_fault ctok_pack_open(ctok_pack *p, const uint8_t *buf, size_t n) {
     if (n < sizeof MAGIC || memcmp(buf, MAGIC, sizeof MAGIC) != 0) return CTOK_PACK_MAGIC;
     if (n < CTOK_PACK_HEADER) return CTOK_PACK_SIZE;
     p->version = ctok_le32_get(buf + 8);
-    if (p->version != CTOK_PACK_VERSION) return CTOK_PACK_OTHER_VERSION;
+    if (p->version < CTOK_PACK_FIRST || p->version > CTOK_PACK_VERSION) return CTOK_PACK_OTHER_VERSION;
     if (ctok_le64_get(buf + 24) != n) return CTOK_PACK_SIZE;
     if (ctok_le64_get(buf + 16) != checksum(buf + 24, n - 24)) return CTOK_PACK_CHECKSUM;
     p->kind = ctok_le32_get(buf + 12);
@@ -168,11 +168,12 @@ static uint32_t wide_size(size_t number) {
     return n + 1;
 }
 
-ctok_status ctok_pack_plan(ctok_pack *p, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends, const uint8_t *ids,
-                           size_t n, size_t n_meta, uint32_t *bad) {
+ctok_status ctok_pack_plan(ctok_pack *p, uint32_t version, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends,
+                           const uint8_t *ids, size_t n, size_t n_meta, uint32_t *bad) {
+    const int twice = version >= 3 && kind == CTOK_PACK_PLAIN;
     size_t begin = 0, last = 0;
     uint32_t all_ids = 1;
-    *p = (ctok_pack){.version = CTOK_PACK_VERSION, .kind = kind};
+    *p = (ctok_pack){.version = version, .kind = kind};
     *bad = 0;
     if (n >= UINT32_MAX || n_bytes > UINT32_MAX || n_meta > INT32_MAX) return CTOK_ERR_FORMAT;
     for (size_t k = 0; k < n; k++) {
@@ -181,7 +182,7 @@ ctok_status ctok_pack_plan(ctok_pack *p, uint32_t kind, const uint8_t *data, siz
         *bad = (uint32_t)k;
         if (end < begin || end > n_bytes || end - begin > CTOK_PACK_TOKEN_MAX || id > INT32_MAX) return CTOK_ERR_FORMAT;
         const size_t shared = shared_prefix(data + begin - last, last, data + begin, end - begin);
-        if ((k && shared == end - begin) || (shared < last && data[begin + shared] < data[begin - last + shared])) return CTOK_ERR_FORMAT;
+        if ((k && shared == end - begin && !(twice && shared == last)) || (shared < last && data[begin + shared] < data[begin - last + shared])) return CTOK_ERR_FORMAT;
         const size_t own = end - begin - shared;
         p->n_wide += wide_size(shared) + wide_size(own);
         p->n_suffix += (uint32_t)own;

@@ -5,7 +5,7 @@
  * checksum gives an error, never a read outside the buffer.
  *
  *     0  magic          89 'c' 't' 'o' 'k' 0d 0a 1a    (a transfer that touches line ends or the high bit shows)
- *     8  u32 version    CTOK_PACK_VERSION
+ *     8  u32 version    CTOK_PACK_FIRST..CTOK_PACK_VERSION: what the meta bytes are; the rest is the same in all
  *    12  u32 kind       0 plain, 1 packed
  *    16  u64 checksum   of everything from byte 24 on
  *    24  u64 size       of the file
@@ -19,6 +19,8 @@
  *
  * Packed table: front coding. Token k is the first `shared` bytes of token k-1 and then `own` >= 1 bytes; shared is the largest possible. The very
  * first token may be empty.
+ *
+ * A plain table of version 3 may hold a token more than once, with different ids.
  *   heads    a byte a token: min(shared, 15) << 4 | min(own, 15)
  *   wide     for each nibble that is 15, in order, the rest of its number in LEB128 (at most 5 bytes)
  *   suffix   the own bytes of all tokens
@@ -29,7 +31,8 @@
 
 #include "ctok_base.h"
 
-#define CTOK_PACK_VERSION 2u
+#define CTOK_PACK_FIRST 2u
+#define CTOK_PACK_VERSION 3u
 #define CTOK_PACK_HEADER 64u
 #define CTOK_PACK_PLAIN 0u
 #define CTOK_PACK_PACKED 1u
@@ -80,13 +83,14 @@ ctok_pack_fault ctok_pack_read(const ctok_pack *p, const uint8_t *buf, uint8_t *
 
 /* ctok_pack_plan - find out how large a file of this kind will be; p is then ready for ctok_pack_write and p->size is the file's size.
  *
+ * version           of the file.
  * data, ends, ids   n tokens as in a plain table.
  *
- * Returns CTOK_OK, or CTOK_ERR_FORMAT when the tokens are not strictly ascending, one is too long, an offset leaves the n_bytes
+ * Returns CTOK_OK, or CTOK_ERR_FORMAT when the tokens are not ascending (strictly, but see above), one is too long, an offset leaves the n_bytes
  * bytes of data, or an id is 2^31 or more; *bad is then the index of the token.
  */
-ctok_status ctok_pack_plan(ctok_pack *p, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends, const uint8_t *ids,
-                           size_t n, size_t n_meta, uint32_t *bad);
+ctok_status ctok_pack_plan(ctok_pack *p, uint32_t version, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends,
+                           const uint8_t *ids, size_t n, size_t n_meta, uint32_t *bad);
 
 /* ctok_pack_write - write the planned file: out has room for p->size bytes, the rest is as it was given to ctok_pack_plan. */
 void ctok_pack_write(const ctok_pack *p, const uint8_t *data, const uint8_t *ends, const uint8_t *ids, const uint8_t *meta, uint8_t *out);

@@ -19,7 +19,7 @@ static void check_packed(const ctok_pack *p, const uint8_t *file) {
     if (ctok_pack_read(p, file, out[0], out[1], out[2]) == CTOK_PACK_OK) {
         ctok_pack q;
         uint32_t bad;
-        if (ctok_pack_plan(&q, CTOK_PACK_PACKED, out[0], p->n_bytes, out[1], out[2], p->n_tokens, 0, &bad) != CTOK_OK) abort();
+        if (ctok_pack_plan(&q, p->version, CTOK_PACK_PACKED, out[0], p->n_bytes, out[1], out[2], p->n_tokens, 0, &bad) != CTOK_OK) abort();
         uint8_t *copy = room((size_t)q.size);
         ctok_pack_write(&q, out[0], out[1], out[2], NULL, copy);
         if (ctok_pack_open(&q, copy, (size_t)q.size) != CTOK_PACK_OK) abort();
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *file = room(size);
     memcpy(file, data, size);
     memcpy(file, MAGIC, sizeof MAGIC);
-    ctok_le32_put(file + 8, CTOK_PACK_VERSION);
+    ctok_le32_put(file + 8, CTOK_PACK_FIRST + (file[8] & 1u));
     ctok_le64_put(file + 24, size);
     ctok_le64_put(file + 16, checksum(file + 24, size - 24));
     if (ctok_pack_open(&p, file, size) == CTOK_PACK_OK) {

@@ -17,6 +17,7 @@ from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import binary
 from ctok.formats._known import ENCODINGS
 from ctok.spec import BPE, AddedToken, Spec, Split, TokenTable
+from ctok.stagespecs import decoders, limits, models, normalizers, postprocessors, pretokenizers
 
 ROOT = Path(__file__).resolve().parent.parent
 M64 = 2**64 - 1
@@ -218,7 +219,7 @@ def test_pattern_and_special_tokens_of_the_caller_overrule(tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"normalizer": object()}, {"pre_tokenizer": None}, {"model": None}, {"name": "\ud800"}, {"decoder": 1}, {"post_processor": 1}],
+    [{"normalizer": object()}, {"pre_tokenizer": 1}, {"model": None}, {"name": "\ud800"}, {"decoder": 1}, {"post_processor": 1}],
 )
 def test_spec_without_a_place_in_the_format_is_refused(changes):
     with pytest.raises(SpecError):
@@ -230,7 +231,7 @@ def test_spec_without_a_place_in_the_format_is_refused(changes):
     [
         (lambda d: d[:-1], "shorter or longer"),
         (lambda d: d[:40], "shorter or longer"),
-        (lambda d: d[:8] + b"\3" + d[9:], "version 3, this ctok reads version 2"),
+        (lambda d: d[:8] + b"\1" + d[9:], "version 1, this ctok reads versions 2 to 3"),
         (lambda d: d[:-1] + b"\x7f", "checksum"),
         (lambda d: d.replace(b"\r\n", b"\n", 1), "not a binary vocabulary"),
     ],
@@ -298,3 +299,80 @@ def test_pack_vocab_check_reproduces_the_committed_table(shared, tmp_path):
     other = tmp_path / "other.bin"
     other.write_bytes(b"x")
     assert subprocess.run([*tool, "--check", str(rank_file), str(other)], env=home, capture_output=True, check=False).returncode == 1
+
+
+# ---- version 3: any spec ----
+
+
+def rich_spec():
+    model = models.bpe_from_merges({"a": 0, "b": 1, "ab": 7}, [("a", "b")], unk_token="a", dropout=0.25)
+    return Spec(
+        "rich",
+        model,
+        pretokenizers.Sequence([pretokenizers.Metaspace(), pretokenizers.Split(pretokenizers.Regex("a|é"), "isolated")]),
+        [AddedToken("<é>", 99, False, lstrip=True), AddedToken("<x>", 100)],
+        normalizers.Sequence([normalizers.Precompiled(bytes(range(200))), normalizers.NFC()]),
+        postprocessors.BertProcessing(("b", 1), ("a", 0)),
+        decoders.Fuse(),
+        "here",
+        {"unk": "a"},
+        limits.Truncation(5),
+        limits.Padding(),
+        b'{"x":1}',
+    )
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        rich_spec(),
+        spec_of(RANKS, pre_tokenizer=None),
+        spec_of(RANKS, added_tokens=[AddedToken("<x>", 900, lstrip=True)]),
+        spec_of(RANKS, model=models.WordPiece(models.table_of_texts({"[UNK]": 0, "##a": 1}))),
+        spec_of(RANKS, model=models.WordLevel(models.table_of_texts({"<unk>": 0}))),
+        spec_of(RANKS, model=models.unigram_from_pieces([("a", -1.5), ("b", -2.0)], unk_id=0)),
+    ],
+    ids=["rich", "no pre-tokenizer", "flags", "WordPiece", "WordLevel", "Unigram"],
+)
+def test_any_spec_comes_back_mapped_and_in_memory(tmp_path, spec, packed):
+    binary.dump(spec, tmp_path / "x.bin", packed=packed, sha256="ab")
+    for got in (binary.load(tmp_path / "x.bin"), binary.loads((tmp_path / "x.bin").read_bytes()), formats.load(tmp_path / "x.bin")):
+        assert got == spec
+        assert (got.source, got.document) == (spec.source, spec.document)
+    assert pickle.loads(pickle.dumps(got)) == spec
+    assert binary.load_with_sha256(tmp_path / "x.bin")[1] == "ab"
+
+
+def test_piece_that_stands_twice_is_held_plain_only():
+    spec = spec_of(RANKS, model=models.unigram_from_pieces([("a", -1.5), ("b", -2.0), ("a", -1.0)]))
+    assert binary.loads(binary.dumps(spec, packed=False)) == spec
+    with pytest.raises(SpecError, match="twice"):
+        binary.dumps(spec)
+
+
+def test_buffers_of_a_mapped_file_are_views():
+    merges = binary.loads(binary.dumps(rich_spec(), packed=False)).model.merges
+    assert isinstance(merges, memoryview)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_forged_json_of_version_3_is_refused(packed):
+    good = binary.dumps(rich_spec(), packed=packed)
+    size = int.from_bytes(good[64:68], "little")
+    for at in range(68, 68 + size):
+        for byte in b'"0}x-':
+            try:
+                binary.loads(forged(good[:at] + bytes([byte]) + good[at + 1 :]))
+            except VocabularyFileError:
+                pass
+    for module in (
+        "os.system",
+        "stagespecs.normalizers.Record",
+        "stagespecs._fields.Record",
+        "spec.TYPE_CHECKING",
+        "stagespecs.missing.NFC",
+    ):
+        meta = b'{"spec":{"is":"%s"},"sha256":"","columns":[]}' % module.encode()
+        with pytest.raises(VocabularyFileError, match="impossible"):
+            binary.loads(write_pack(*parts({b"a": 0}), len(meta).to_bytes(4, "little") + meta, False, 3))

@@ -17,6 +17,7 @@ cdef extern from "ctok_rankfile.h" nogil:
     void ctok_rankfile_free(ctok_rankfile *f)
 
 cdef extern from "ctok_pack.h" nogil:
+    const uint32_t CTOK_PACK_FIRST
     const uint32_t CTOK_PACK_VERSION
     const uint32_t CTOK_PACK_HEADER
     const uint32_t CTOK_PACK_PLAIN
@@ -42,7 +43,7 @@ cdef extern from "ctok_pack.h" nogil:
     ctok_pack_fault ctok_pack_open(ctok_pack *p, const uint8_t *buf, size_t n)
     ctok_pack_plain ctok_pack_parts(const ctok_pack *p)
     ctok_pack_fault ctok_pack_read(const ctok_pack *p, const uint8_t *buf, uint8_t *data, uint8_t *ends, uint8_t *ids)
-    ctok_status ctok_pack_plan(ctok_pack *p, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends, const uint8_t *ids,
-                               size_t n, size_t n_meta, uint32_t *bad)
+    ctok_status ctok_pack_plan(ctok_pack *p, uint32_t version, uint32_t kind, const uint8_t *data, size_t n_bytes, const uint8_t *ends,
+                               const uint8_t *ids, size_t n, size_t n_meta, uint32_t *bad)
     void ctok_pack_write(const ctok_pack *p, const uint8_t *data, const uint8_t *ends, const uint8_t *ids, const uint8_t *meta,
                          uint8_t *out)

@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_files cimport (
-    CTOK_PACK_CHECKSUM, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
+    CTOK_PACK_CHECKSUM, CTOK_PACK_FIRST, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
     CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_pack, ctok_pack_fault, ctok_pack_open, ctok_pack_parts, ctok_pack_plain,
     ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
     ctok_rankfile_table,
@@ -112,7 +112,7 @@ cdef _raise_pack(ctok_pack_fault fault, const ctok_pack *p, path):
     if fault == CTOK_PACK_MAGIC:
         reason = "not a binary vocabulary of ctok"
     elif fault == CTOK_PACK_OTHER_VERSION:
-        reason = f"binary vocabulary of version {p.version}, this ctok reads version {CTOK_PACK_VERSION}"
+        reason = f"binary vocabulary of version {p.version}, this ctok reads versions {CTOK_PACK_FIRST} to {CTOK_PACK_VERSION}"
     elif fault == CTOK_PACK_SIZE:
         reason = "the file is shorter or longer than it says"
     elif fault == CTOK_PACK_CHECKSUM:
@@ -135,7 +135,8 @@ def read_pack(buffer, path=None):
     Returns
     -------
     tuple
-        ``(meta, data, ends, ids)``: bytes first, then bytes (packed) or memoryviews of `buffer` (plain).
+        ``(meta, data, ends, ids)``: bytes first (version 3: a memoryview of `buffer`), then bytes (packed) or memoryviews of `buffer`
+        (plain).
 
     Raises
     ------
@@ -160,7 +161,9 @@ def read_pack(buffer, path=None):
         fault = ctok_pack_open(&p, file, n)
     if fault != CTOK_PACK_OK:
         _raise_pack(fault, &p, path)
-    meta = bytes(whole[CTOK_PACK_HEADER:CTOK_PACK_HEADER + p.n_meta])
+    meta = whole[CTOK_PACK_HEADER:CTOK_PACK_HEADER + p.n_meta]
+    if p.version == CTOK_PACK_FIRST:
+        meta = bytes(meta)
     if p.kind == CTOK_PACK_PLAIN:
         at = ctok_pack_parts(&p)
         return meta, whole[at.data:], whole[at.ends:at.ends + 4 * <size_t>p.n_tokens], whole[at.ids:at.ids + 4 * <size_t>p.n_tokens]
@@ -173,13 +176,19 @@ def read_pack(buffer, path=None):
     return meta, data, ends, ids
 
 
-def write_pack(data, ends, ids, meta, packed=True):
+def pack_version(buffer):
+    """Return the version that the header of a binary vocabulary names, or 0 where there is no header."""
+    head = bytes(memoryview(buffer).cast("B")[:12])
+    return int.from_bytes(head[8:], "little") if len(head) == 12 and head.startswith(PACK_MAGIC) else 0
+
+
+def write_pack(data, ends, ids, meta, packed=True, uint32_t version=2):
     """Return a binary vocabulary as bytes: packed (small) or plain (usable where it lies).
 
     Raises
     ------
     ValueError
-        The tokens are not a table: not strictly ascending, one too long, an offset outside, an id of 2**31 or more.
+        The tokens are not a table: not strictly ascending (a plain one of version 3 may hold a token again), one too long, an offset outside, an id of 2**31 or more.
     """
     cdef const uint8_t[::1] view_data = memoryview(data).cast("B")
     cdef const uint8_t[::1] view_ends = memoryview(ends).cast("B")
@@ -189,7 +198,7 @@ def write_pack(data, ends, ids, meta, packed=True):
     cdef uint32_t bad
     if view_ends.shape[0] != view_ids.shape[0] or view_ends.shape[0] % 4:
         raise ValueError("a token table needs one end and one id a token")
-    if ctok_pack_plan(&p, CTOK_PACK_PACKED if packed else CTOK_PACK_PLAIN, _first(view_data), <size_t>view_data.shape[0],
+    if ctok_pack_plan(&p, version, CTOK_PACK_PACKED if packed else CTOK_PACK_PLAIN, _first(view_data), <size_t>view_data.shape[0],
                       _first(view_ends), _first(view_ids), <size_t>view_ends.shape[0] // 4, <size_t>view_meta.shape[0], &bad) != CTOK_OK:
         raise ValueError(
             f"token {bad} of the table is out of order, twice there, too long, outside its buffer, or has an id of 2**31 or more")

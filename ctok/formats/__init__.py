@@ -1,6 +1,7 @@
 """Vocabulary files: a file becomes a `Spec`, a `Spec` becomes a file. What a file is, is decided by its content.
 
-Read and written so far: rank files (`ctok.formats.tiktoken`) and ctok's own binary form (`ctok.formats.binary`).
+One module a format: rank files (`tiktoken`), Hugging Face's `tokenizer_json`, Mistral's `tekken`, `merges_txt` (with vocab.json), BERT's
+`vocab_txt`, and ctok's own `binary` form.
 """
 
 from __future__ import annotations
@@ -8,20 +9,18 @@ from __future__ import annotations
 import os
 
 from ..errors import VocabularyFileError
-from . import _disk
+from . import _disk, _folder
 from ._sniff import KINDS, sniff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
+    from typing import Any
 
     from ..spec import AddedToken, Spec
 
 __all__ = ["dump", "load", "sniff"]
-
-# What stands for the tokenizer in a directory; the first that is there decides.
-_IN_A_DIRECTORY = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "vocab.txt")
 
 
 def load(
@@ -35,8 +34,9 @@ def load(
     Parameters
     ----------
     path
-        A file, or a directory. In a directory the first of tokenizer.json, tekken.json, tokenizer.model, vocab.json and vocab.txt decides;
-        if there is none, the only \\*.tiktoken or \\*.bin file.
+        A file, or a directory. In a directory the first of tokenizer.json, tekken.json, tokenizer.model, vocab.json (with merges.txt) and
+        vocab.txt decides; if there is none, the only \\*.tiktoken, \\*.bin or \\*.model file. What tokenizer_config.json and
+        special_tokens_map.json say about roles (bos, eos, pad, ...) is taken over.
     pattern
         The split pattern; needed for a rank file that is not one of the public encodings. It overrules what the file says.
     special_tokens
@@ -51,48 +51,115 @@ def load(
         The file cannot be read.
     """
     where = os.fspath(path)
-    if os.path.isdir(where):
-        where = _in_directory(where)
+    if not os.path.isdir(where):
+        return _file(where, pattern, special_tokens, {})
+    file = _folder.find(where)
+    said = _folder.config(where)
+    spec = _file(file, pattern, None, said)
+    if os.path.basename(file) in ("vocab.json", "vocab.txt"):
+        spec = _folder.with_added(spec, where, said)
+    found = _folder.roles(said)
+    spec = spec.replace(roles=dict(spec.roles) | found) if found else spec
+    return _changed(spec, None, special_tokens)
+
+
+def _file(where: str, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None, said: dict[str, Any]) -> Spec:
     try:
         data = _disk.read(where)
     except FileNotFoundError:
         raise VocabularyFileError("there is no such file", path=where) from None
     kind = sniff(data)
-    if kind == "binary":
-        return _changed(_binary(where), pattern, special_tokens)
-    if kind == "tokenizer_json":
-        from . import tokenizer_json
-
-        return _changed(tokenizer_json.loads(data, path=where), pattern, special_tokens)
-    if kind in ("tiktoken", "empty", "unknown"):
+    if kind == "archive":
+        data, kind = _unpacked(data, where)
+    if kind in ("tiktoken", "empty", "unknown") and os.path.basename(where) != "vocab.txt":
         from . import tiktoken
 
         return tiktoken.loads(data, path=where, pattern=pattern, special_tokens=special_tokens)
+    return _changed(_by_kind(kind, data, where, said), pattern, special_tokens)
+
+
+def _by_kind(kind: str, data: bytes, where: str, said: dict[str, Any]) -> Spec:
+    name = os.path.basename(where)
+    if kind == "binary":
+        from . import binary
+
+        return binary.load(where)
+    if kind == "tokenizer_json":
+        from . import tokenizer_json
+
+        return tokenizer_json.loads(data, path=where)
+    if kind == "tekken":
+        from . import tekken
+
+        return tekken.loads(data, path=where)
+    if kind == "merges_txt" or (kind == "vocab_json" and name != "vocab.txt"):
+        return _merges(kind, data, where, said)
+    if name == "vocab.txt" or kind == "vocab_txt":
+        from . import vocab_txt
+
+        lowercase, accents, chinese = (said.get(key) for key in ("do_lower_case", "strip_accents", "tokenize_chinese_chars"))
+        return vocab_txt.loads(
+            data,
+            path=where,
+            lowercase=True if lowercase is None else bool(lowercase),
+            strip_accents=None if accents is None else bool(accents),
+            handle_chinese_chars=True if chinese is None else bool(chinese),
+            roles=_folder.roles(said),
+        )
     raise VocabularyFileError(f"this is {KINDS[kind]}", path=where, line=1 if kind == "html" else None, cure=_cure(kind))
 
 
+def _merges(kind: str, data: bytes, where: str, said: dict[str, Any]) -> Spec:
+    """A vocab.json or a merges.txt: the other one must stand beside it; but CLIP's merge list stands alone."""
+    from . import merges_txt
+
+    folder = os.path.dirname(where)
+    if kind == "merges_txt":
+        vocab, merges = os.path.join(folder, "vocab.json"), where
+        if data.startswith(b'"bpe_simple_vocab') or (not os.path.exists(vocab) and b"</w>" in data[:65536]):
+            return merges_txt.clip(data, path=where)
+    else:
+        vocab, merges = where, os.path.join(folder, "merges.txt")
+    for path, other in ((vocab, merges), (merges, vocab)):
+        if not os.path.exists(path):
+            raise VocabularyFileError(f"there is no {os.path.basename(path)} beside it, which it needs", path=other)
+    return merges_txt.load(vocab, merges, roles=_folder.roles(said))
+
+
+def _unpacked(data: bytes, where: str) -> tuple[bytes, str]:
+    """CLIP publishes its merge list packed; no other format is taken out of an archive."""
+    from zlib import decompressobj, error
+
+    if data[:2] == b"\x1f\x8b":
+        try:
+            text = decompressobj(31).decompress(data, 1 << 26)
+        except error:
+            raise VocabularyFileError("this is a damaged gzip file", path=where) from None
+        if sniff(text) == "merges_txt":
+            return text, "merges_txt"
+    return data, "archive"
+
+
 def dump(spec: Spec, path: str | PathLike[str]) -> None:
-    """Write a `Spec` to a file, as a whole or not at all: a rank file if the name ends with ``.tiktoken``, else the binary form.
+    """Write a `Spec` to a file, as a whole or not at all.
+
+    The name says the format: a rank file (``.tiktoken``), a tokenizer.json (``.json``), a vocab.txt (``vocab.txt``), else the binary form.
 
     Raises
     ------
     SpecError
         The spec has something that the format has no place for.
     """
-    if os.fspath(path).endswith(".tiktoken"):
-        from . import tiktoken
-
-        tiktoken.dump(spec, path)
+    name = os.path.basename(os.fspath(path))
+    if name.endswith(".tiktoken"):
+        from . import tiktoken as module
+    elif name.endswith(".json"):
+        from . import tokenizer_json as module  # type: ignore[no-redef]
+    elif name.endswith("vocab.txt"):
+        from . import vocab_txt as module  # type: ignore[no-redef]
     else:
-        from . import binary
-
-        binary.dump(spec, path)
-
-
-def _binary(path: str) -> Spec:
-    from . import binary
-
-    return binary.load(path)
+        from . import binary as module  # type: ignore[no-redef]
+    module.dump(spec, path)
 
 
 def _changed(spec: Spec, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None) -> Spec:
@@ -111,16 +178,5 @@ def _cure(kind: str) -> str:
         return "Download the file itself."
     if kind == "archive":
         return "Unpack it first."
-    return "ctok reads rank files (.tiktoken) and its own binary vocabularies so far."
-
-
-def _in_directory(folder: str) -> str:
-    names = sorted(os.listdir(folder))
-    for name in _IN_A_DIRECTORY:
-        if name in names:
-            return os.path.join(folder, name)
-    found = [name for name in names if name.endswith((".tiktoken", ".bin"))]
-    if len(found) == 1:
-        return os.path.join(folder, found[0])
-    reason = f"it holds {len(found)} vocabulary files ({', '.join(found)})" if found else "it holds no vocabulary file"
-    raise VocabularyFileError(reason, path=folder, cure="Name the file itself.")
+    known = "rank files (.tiktoken), tokenizer.json, tekken, vocab.json with merges.txt, vocab.txt and its own binary vocabularies"
+    return f"ctok reads {known} so far."

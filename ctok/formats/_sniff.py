@@ -17,6 +17,7 @@ KINDS = {
     "sentencepiece": "a SentencePiece model",
     "vocab_json": "a vocab.json",
     "merges_txt": "a merges.txt",
+    "vocab_txt": "a vocab.txt",
     "json": "a JSON file of no known tokenizer format",
     "html": "an HTML page",
     "git_lfs": "a Git LFS pointer, not the file that it stands for",
@@ -51,8 +52,10 @@ def sniff(data: Buffer) -> str:
         return "html"
     if text.startswith(b"version https://git-lfs"):
         return "git_lfs"
-    if text.startswith(b"#version"):
+    if text.startswith((b"#version", b'"bpe_simple_vocab_16e6.txt#version')):
         return "merges_txt"
+    if text.startswith((b"[PAD]", b"[UNK]", b"[CLS]")) or b"\n[UNK]" in text:
+        return "vocab_txt"
     if text[:1] == b"{":
         return _json_kind(text)
     return "tiktoken" if _is_rank_line(text.split(b"\n", 1)[0].rstrip(b"\r")) else "unknown"

@@ -1,28 +1,35 @@
-"""The binary vocabulary: a whole byte-level spec in one file that loads in a fraction of a millisecond (plain) or is small (packed).
+"""The binary vocabulary: a whole spec in one file that loads in a fraction of a millisecond (plain) or is small (packed).
 
-`csrc/ctok_pack.h` lays out header, checksum and token table. Here is what the file says beside them, the meta bytes: one field after the
-other, each a little-endian uint32 length and as many bytes: name, model's mode, split pattern, SHA-256 (hex) of the rank file it was made
-from, source, the table's splits (spec.TokenTable); then for each added token its id (4 bytes), a flag (1 byte, special) and its text in one
-field.
+`csrc/ctok_pack.h` lays out header, checksum and token table. Here is what the file says beside them, the meta bytes.
+
+Version 2, for what a rank file can be: one field after the other, each a little-endian uint32 length and as many bytes: name, model's mode,
+split pattern, SHA-256 (hex) of the rank file it was made from, source, the table's splits (spec.TokenTable); then for each added token its
+id (4 bytes), a flag (1 byte, special) and its text in one field.
+
+Version 3, for every other spec: a little-endian uint32 length and as many bytes of JSON (`_records`): the spec, with its buffers given by
+number, the SHA-256, and each buffer's offset and size; then, from the next multiple of 64 of the file on, the buffers, each from a multiple
+of 64 on.
 """
 
 from __future__ import annotations
 
 import os
 
-from .._native.files import read_pack, write_pack
+from .._native.files import pack_version, read_pack, write_pack
 from ..errors import SpecError, VocabularyFileError
-from ..spec import BPE, AddedToken, Spec, Split, TokenTable
+from ..spec import BPE, AddedToken, Record, Spec, Split, TokenTable
 from . import _disk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Any
 
     from typing_extensions import Buffer
 
 __all__ = ["dump", "dumps", "load", "loads"]
 
+_HEADER = 64  # bytes before the meta bytes
 _CURE = "Make it again from the original vocabulary file."
 
 
@@ -54,9 +61,11 @@ def read(data: Buffer, path: str | PathLike[str] | None = None) -> tuple[Spec, s
     where = None if path is None else os.fspath(path)
     meta, tokens, ends, ids = read_pack(data, where)
     try:
-        name, mode, pattern, digest, source, splits, added = _read_meta(meta)
+        if pack_version(data) == 3:
+            return _read_any(memoryview(meta), TokenTable(tokens, ends, ids))
+        name, mode, pattern, digest, source, splits, added = _read_meta(bytes(meta))
         return Spec(name, BPE(TokenTable(tokens, ends, ids, splits), mode), Split(pattern), added, source=source or None), digest
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ImportError, RecursionError) as error:
         raise VocabularyFileError(f"the content is impossible ({error})", path=where, cure=_CURE) from error
 
 
@@ -66,7 +75,7 @@ def dumps(spec: Spec, *, packed: bool = True, sha256: str = "") -> bytes:
     Parameters
     ----------
     spec
-        A byte-pair model by rank with a split pattern; no other stages.
+        Any spec with one token table.
     packed
         True: about a third of the size, about 2 ms to load 200 000 tokens. False: the table can be used where it lies.
     sha256
@@ -77,9 +86,9 @@ def dumps(spec: Spec, *, packed: bool = True, sha256: str = "") -> bytes:
     SpecError
         The spec has something that the format has no place for, or its tokens are not a table.
     """
+    if not _is_plain(spec):
+        return _dump_any(spec, packed, sha256)
     model, split = spec.model, spec.pre_tokenizer
-    if not isinstance(model, BPE) or not isinstance(split, Split) or spec.normalizer or spec.post_processor or spec.decoder:
-        raise SpecError(f"a binary vocabulary holds a byte-pair model, a split pattern and no other stages; {spec.name!r} differs")
     try:
         fields = [part.encode() for part in (spec.name, model.mode, split.pattern, sha256, spec.source or "")]
         fields.append(bytes(model.tokens.splits))
@@ -88,6 +97,66 @@ def dumps(spec: Spec, *, packed: bool = True, sha256: str = "") -> bytes:
         return write_pack(model.tokens.data, model.tokens.ends, model.tokens.ids, meta, packed)
     except ValueError as error:
         raise SpecError(f"{spec.name!r} cannot be written as a binary vocabulary: {error}") from error
+
+
+def _is_plain(spec: Spec) -> bool:
+    """Whether version 2 can say it all."""
+    others = (spec.normalizer, spec.post_processor, spec.decoder, spec.roles, spec.truncation, spec.padding, spec.document)
+    plain = all(token == AddedToken(token.content, token.id, token.special) for token in spec.added_tokens)
+    return type(spec.model) is BPE and spec.model.merges is None and type(spec.pre_tokenizer) is Split and not any(others) and plain
+
+
+def _dump_any(spec: Spec, packed: bool, sha256: str) -> bytes:
+    from json import dumps as text
+
+    from ._records import encode
+
+    columns: list[Any] = []
+    tables: list[TokenTable] = []
+    for part in ("model", "pre_tokenizer", "normalizer", "post_processor", "decoder", "truncation", "padding"):
+        if not isinstance(getattr(spec, part), Record) and (part == "model" or getattr(spec, part) is not None):
+            raise SpecError(f"a binary vocabulary holds records; the {part.replace('_', '-')} of {spec.name!r} is {getattr(spec, part)!r}")
+    said: dict[str, Any] = {"spec": encode(spec, columns, tables), "sha256": sha256, "columns": []}
+    if len(tables) != 1:
+        raise SpecError(f"a binary vocabulary holds one token table; {spec.name!r} has {len(tables)}")
+    at = 0
+    for column in columns:
+        said["columns"].append((at, len(column)))
+        at = _aligned(at + len(column))
+    head = text(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    meta = bytearray(len(head).to_bytes(4, "little") + head)
+    meta += bytes(_aligned(_HEADER + len(meta)) - _HEADER - len(meta))
+    for column in columns:
+        meta += column
+        meta += bytes(_aligned(len(column)) - len(column))
+    table = tables[0]
+    try:
+        return write_pack(table.data, table.ends, table.ids, meta, packed, 3)
+    except ValueError as error:
+        raise SpecError(f"{spec.name!r} cannot be written as a binary vocabulary: {error}") from error
+
+
+def _read_any(meta: memoryview, table: TokenTable) -> tuple[Spec, str]:
+    from json import loads as parse
+
+    from ._records import decode
+
+    size = int.from_bytes(meta[:4], "little")
+    said = parse(bytes(meta[4 : 4 + size]))
+    body = meta[_aligned(_HEADER + 4 + size) - _HEADER :]
+    columns = []
+    for begin, length in said["columns"]:
+        if not 0 <= begin <= begin + length <= len(body):
+            raise ValueError("a buffer leaves the meta bytes")
+        columns.append(body[begin : begin + length])
+    spec = decode(said["spec"], columns, [table])
+    if not isinstance(spec, Spec) or not isinstance(said["sha256"], str):
+        raise TypeError("there is no spec in the meta bytes")
+    return spec, said["sha256"]
+
+
+def _aligned(n: int) -> int:
+    return (n + 63) // 64 * 64
 
 
 def dump(spec: Spec, path: str | PathLike[str], *, packed: bool = False, sha256: str = "") -> None:

@@ -1,0 +1,86 @@
+"""Records as JSON and large buffers beside it: how the binary form holds any `Spec`. Knows no record by name."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..spec import Record, TokenTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+_VIEWS = ("merges", "scores")  # fields that may be views of the file; other bytes are copied out of it
+
+
+def encode(value: Any, columns: list[Buffer], tables: list[TokenTable], field: str = "") -> Any:
+    """Return JSON for a record or one of its fields; buffers are appended to `columns`, token tables to `tables`.
+
+    Raises
+    ------
+    SpecError
+        It holds something that is neither a record nor plain.
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [encode(item, columns, tables, field) for item in value]
+    if isinstance(value, (bytes, memoryview)):
+        columns.append(value)
+        return {"view" if field in _VIEWS else "bytes": len(columns) - 1}
+    if isinstance(value, TokenTable):
+        tables.append(value)
+        columns.append(value.splits)
+        return {"table": len(tables) - 1, "splits": len(columns) - 1}
+    if isinstance(value, Record):
+        fields = {name: encode(getattr(value, name), columns, tables, name) for name in value.__slots__}
+        return {"is": f"{type(value).__module__.partition('.')[2]}.{type(value).__name__}"} | fields
+    raise SpecError(f"a binary vocabulary cannot hold {type(value).__name__} {value!r}")
+
+
+def decode(value: Any, columns: Sequence[memoryview], tables: Sequence[TokenTable]) -> Any:
+    """Return what `encode` was given.
+
+    Raises
+    ------
+    ValueError, TypeError, LookupError, AttributeError, ImportError
+        The JSON is none of `encode`, or a record refuses its fields.
+    """
+    if isinstance(value, list):
+        return [decode(item, columns, tables) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "is" in value:
+        fields = {name: decode(field, columns, tables) for name, field in value.items() if name != "is"}
+        return _kind(value["is"])(**fields)
+    if "table" in value:
+        table = tables[value["table"]]
+        return TokenTable(table.data, table.ends, table.ids, columns[value["splits"]])
+    ((what, index),) = value.items()
+    if not isinstance(index, int) or index < 0:
+        raise ValueError(f"{index!r} is no number of a column")
+    return columns[index] if what == "view" else bytes(columns[index])
+
+
+_known: dict[str, type[Record]] = {}
+
+
+def _kind(name: str) -> type[Record]:
+    found = _known.get(name)
+    if found is None:
+        found = _known[name] = _looked_up(name)
+    return found
+
+
+def _looked_up(name: str) -> type[Record]:
+    from importlib import import_module
+
+    module, _, kind = name.rpartition(".")
+    if not (module in ("spec", "spec._record") or (module.startswith("stagespecs.") and module[11:].isidentifier())):
+        raise ValueError(f"{name!r} is no record")
+    found = getattr(import_module(f"...{module}", __name__), kind)
+    if not isinstance(found, type) or not issubclass(found, Record) or found is Record:
+        raise ValueError(f"{name!r} is no record")
+    return found
