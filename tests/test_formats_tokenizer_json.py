@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctok._native import jsonfile
 from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import _json_stages, load, sniff, tokenizer_json
 from ctok.spec import BPE, AddedToken, Split
@@ -18,6 +19,7 @@ from ctok.stagespecs import models
 
 tokenizers = pytest.importorskip("tokenizers")
 
+CHECKING = jsonfile.fail_after(0) != -1 or jsonfile.fail_after(-1) != -1
 SHARED = Path(os.environ.get("CTOK_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 FIXTURES = SHARED / "cases" / "fixtures"
 BASE = {
@@ -512,6 +514,25 @@ def test_scores_are_what_the_reference_reads_and_come_back_as_they_were():
     assert json.loads(tokenizer_json.dumps(spec), **as_doubles) == json.loads(data, **as_doubles)
     other = spec.replace(model=models.unigram_from_pieces([("a", -1.5)]))
     assert json.loads(tokenizer_json.dumps(other))["model"]["vocab"] == [["a", -1.5]]
+
+
+@pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+@pytest.mark.parametrize("model", [BPE_MODEL, BPE_MODEL | {"merges": [["a", "b"]]}, UNIGRAM])
+def test_file_that_finds_no_memory_is_a_memory_error(model):
+    data, failed = json.dumps(BASE | {"model": model}).encode(), 0
+    want = tokenizer_json.loads(data)
+    for n in range(100):
+        jsonfile.fail_after(n)
+        try:
+            assert tokenizer_json.loads(data) == want
+        except MemoryError:
+            failed += 1
+            continue
+        finally:
+            left = jsonfile.fail_after(-1)
+        if left >= 0:
+            break
+    assert failed >= 3
 
 
 # ---- whole files ----

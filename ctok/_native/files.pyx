@@ -188,7 +188,8 @@ def write_pack(data, ends, ids, meta, packed=True, uint32_t version=2):
     Raises
     ------
     ValueError
-        The tokens are not a table: not strictly ascending (a plain one of version 3 may hold a token again), one too long, an offset outside, an id of 2**31 or more.
+        The tokens are not a table: not strictly ascending (a plain one of version 3 may hold a token again), one too long, an offset
+        outside, an id of 2**31 or more.
     """
     cdef const uint8_t[::1] view_data = memoryview(data).cast("B")
     cdef const uint8_t[::1] view_ends = memoryview(ends).cast("B")
