@@ -37,6 +37,8 @@ MODULES = {
     "mergeopen": ["mem", "vocab"],
     "mergequeue": ["mem"],
     "model": ["mem"],
+    "normalize": ["mem", "charsmap", "dfa", "normal", "normal_chars", "normal_charsmap", "normal_facts", "normal_keep", "normal_map",
+                  "normal_ops", "normal_rooms", "unicode", "utf8"],
     "padded": ["mem"],
     "pipeline": ["mem", "utf8", "vocab"],
     "readids": ["mem"],

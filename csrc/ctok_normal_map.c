@@ -1,0 +1,184 @@
+/* ctok_normal_map.c - a whole text through the chain, step by step, with the origin of every character.
+ *
+ * Between two steps the text is an array of characters with their origins; steps that work on bytes see them written out. Which origin a
+ * new character gets is the reference library's rule: of a replaced stretch the last character's, of a cluster the first one's, and a
+ * text put before everything shares that of the first character.
+ */
+#include <string.h>
+
+#include "ctok_normal_facts.h"
+#include "ctok_normal_rooms.h"
+#include "ctok_utf8.h"
+
+typedef struct mapper {
+    ctok_ops_work work;  /* work.a is the text */
+    ctok_bytes text;     /* the same written out */
+    ctok_ids matches;
+} mapper;
+
+static void swap_in(mapper *m) {
+    const ctok_items swap = m->work.a;
+    m->work.a = m->work.b;
+    m->work.b = swap;
+}
+
+static ctok_status write_out(mapper *m) {
+    const ctok_items *items = &m->work.a;
+    m->text.n = 0;
+    if (ctok_bytes_reserve(&m->text, 4 * items->n + 1) != CTOK_OK) return CTOK_ERR_MEMORY;
+    for (size_t i = 0; i < items->n; i++) m->text.n += ctok_utf8_put(m->text.at + m->text.n, items->at[i].code);
+    return CTOK_OK;
+}
+
+/* Append the characters of a text, all with one origin. */
+static ctok_status put_text(ctok_items *items, const uint8_t *p, size_t n, ctok_align from) {
+    ctok_status status = CTOK_OK;
+    for (size_t i = 0, len; i < n && status == CTOK_OK; i += len) status = ctok_items_push(items, ctok_nf_read(p + i, &len), from);
+    return status;
+}
+
+static ctok_status put_item(ctok_items *items, const ctok_item *item) { return ctok_items_push(items, item->code, item->from); }
+
+static ctok_status visible(mapper *m) {
+    ctok_status status = CTOK_OK;
+    m->work.b.n = 0;
+    for (size_t i = 0; i < m->work.a.n && status == CTOK_OK; i++) {
+        uint8_t p[4];
+        const size_t n = ctok_utf8_put(p, m->work.a.at[i].code);
+        for (size_t k = 0; k < n && status == CTOK_OK; k++) status = ctok_items_push(&m->work.b, ctok_visible_byte(p[k]), m->work.a.at[i].from);
+    }
+    swap_in(m);
+    return status;
+}
+
+static int is_white(uint32_t code) { return (ctok_nf_bits[ctok_nf_record(code)] & CTOK_NF_WHITE) != 0; }
+
+static void strip(const ctok_normal_room *r, ctok_items *items) {
+    size_t first = 0, stop = items->n;
+    while (r->left && first < stop && is_white(items->at[first].code)) first++;
+    while (r->right && stop > first && is_white(items->at[stop - 1].code)) stop--;
+    if (first) memmove(items->at, items->at + first, (stop - first) * sizeof *items->at);
+    items->n = stop - first;
+}
+
+static ctok_status prepend(const ctok_normal_room *r, mapper *m) {
+    ctok_status status;
+    if (m->work.a.n == 0) return CTOK_OK;
+    m->work.b.n = 0;
+    status = put_text(&m->work.b, r->content.at, r->content.n, m->work.a.at[0].from);
+    for (size_t i = 0; i < m->work.a.n && status == CTOK_OK; i++) status = put_item(&m->work.b, &m->work.a.at[i]);
+    if (status == CTOK_OK && r->content.n == 0) {  /* the reference takes the first character for a new one */
+        m->work.b.at[0].from.start = m->work.b.at[0].from.end = 0;
+    }
+    swap_in(m);
+    return status;
+}
+
+static ctok_status replace(const ctok_normal_room *r, mapper *m) {
+    const ctok_items *old = &m->work.a;
+    ctok_items *made = &m->work.b;
+    size_t at = 0, next = 0;  /* byte and number of the old character to come */
+    ctok_status status = write_out(m);
+    made->n = 0;
+    m->matches.n = 0;
+    if (status == CTOK_OK) status = ctok_room_matches(r, m->text.at, m->text.n, &m->matches);
+    for (size_t i = 0; i <= m->matches.n && status == CTOK_OK; i += 2) {
+        const int last = i == m->matches.n;
+        const size_t start = last ? m->text.n : m->matches.at[i], stop = last ? start : m->matches.at[i + 1];
+        size_t len;
+        for (; at < start && status == CTOK_OK; at += len, next++) {
+            ctok_nf_read(m->text.at + at, &len);
+            status = put_item(made, &old->at[next]);
+        }
+        if (last) break;
+        ctok_align from = {0, 0};
+        if (made->n) from = made->at[made->n - 1].from;
+        for (; at < stop; at += len, next++) {
+            ctok_nf_read(m->text.at + at, &len);
+            from = old->at[next].from;
+        }
+        if (status == CTOK_OK) status = put_text(made, r->content.at, r->content.n, from);
+    }
+    swap_in(m);
+    return status;
+}
+
+static ctok_status map_cluster(const ctok_normal_room *r, mapper *m, size_t at, size_t n, const ctok_item *old, size_t n_chars) {
+    ctok_status status = CTOK_OK;
+    size_t len;
+    const uint8_t *p = m->text.at + at;
+    if (n < CTOK_CLUSTER_BYTES) {
+        const uint32_t place = ctok_charsmap_shortest(&r->map, p, n, &len);
+        if (place != CTOK_CHARSMAP_NONE) {
+            return put_text(&m->work.b, r->map.texts + place, strlen((const char *)r->map.texts + place), old->from);
+        }
+    }
+    for (size_t i = 0; i < n_chars && status == CTOK_OK; i++) {
+        const uint32_t entry = ctok_charsmap_char(&r->map, old[i].code);
+        const uint8_t *text = r->map.texts + (entry ? entry - 1 : 0);
+        status = entry ? put_text(&m->work.b, text, strlen((const char *)text), old[i].from) : put_item(&m->work.b, &old[i]);
+    }
+    return status;
+}
+
+static ctok_status map_charsmap(const ctok_normal_room *r, mapper *m) {
+    size_t next = 0, n_chars;
+    ctok_status status = write_out(m);
+    m->work.b.n = 0;
+    for (size_t at = 0, n; status == CTOK_OK && at < m->text.n; at += n) {
+        n = ctok_room_cluster(m->text.at + at, m->text.n - at, &n_chars);
+        status = map_cluster(r, m, at, n, m->work.a.at + next, n_chars);
+        next += n_chars;
+    }
+    swap_in(m);
+    return status;
+}
+
+static ctok_status map_room(const ctok_normal_room *r, mapper *m) {
+    ctok_status status = CTOK_OK;
+    switch (r->kind) {
+    case CTOK_ROOM_CHARS:
+        for (uint32_t k = 0; k < r->n_ops && status == CTOK_OK; k++) status = ctok_ops_apply(&m->work, (ctok_normal_op)r->ops[k]);
+        return status;
+    case CTOK_ROOM_BYTES: return visible(m);
+    case CTOK_ROOM_STRIP: strip(r, &m->work.a); return CTOK_OK;
+    case CTOK_ROOM_PREPEND: return prepend(r, m);
+    case CTOK_ROOM_CHARSMAP: return map_charsmap(r, m);
+    default: return replace(r, m);
+    }
+}
+
+/* The result: text behind out, and an origin for each of its bytes. */
+static ctok_status deliver(mapper *m, ctok_bytes *out, ctok_align **map) {
+    ctok_status status = write_out(m);
+    if (status != CTOK_OK) return status;
+    ctok_align *made = (ctok_align *)ctok_mem_alloc(m->text.n, sizeof *made);
+    if (made == NULL) return CTOK_ERR_MEMORY;
+    size_t at = 0;
+    for (size_t i = 0; i < m->work.a.n; i++) {
+        size_t len;
+        ctok_nf_read(m->text.at + at, &len);
+        while (len--) made[at++] = m->work.a.at[i].from;
+    }
+    status = ctok_bytes_append(out, m->text.at, m->text.n);
+    if (status == CTOK_OK) {
+        *map = made;
+    } else {
+        ctok_mem_free(made);
+    }
+    return status;
+}
+
+ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_bytes *out, ctok_align **map) {
+    mapper m;
+    *map = NULL;
+    if (n > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
+    memset(&m, 0, sizeof m);
+    ctok_status status = ctok_ops_read(&m.work, in, n);
+    for (size_t i = 0; i < c->n && status == CTOK_OK; i++) status = map_room(&c->rooms[i], &m);
+    if (status == CTOK_OK) status = deliver(&m, out, map);
+    ctok_ops_work_free(&m.work);
+    ctok_bytes_free(&m.text);
+    ctok_ids_free(&m.matches);
+    return status;
+}
