@@ -41,6 +41,7 @@ MODULES = {
                   "normal_ops", "normal_rooms", "unicode", "utf8"],
     "padded": ["mem"],
     "pipeline": ["mem", "utf8", "vocab"],
+    "places": ["mem", "utf8"],
     "readids": ["mem"],
     "safecut": ["mem", "safecut"],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "unicode"],
