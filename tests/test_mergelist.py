@@ -377,10 +377,28 @@ def test_open_form_refuses_or_survives_damaged_states():
 
 @pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
 def test_model_that_finds_no_memory_raises_and_works_later():
-    rng = random.Random(12)
-    pretokens = [b"ab" * 4, b"abzab", "".join(rng.choices("ab", k=900)).encode()]
-    for fixed in ({}, {"dropout": 0.5}):
-        for _, texts, merges, options in random_models(13, 2, "ab", 30, affixes=False, ignore_merges=False):
-            if fixed:
-                pretokens = pretokens[:2]
-            check_memory(MODULES, lambda: kernel(texts, merges, **options | fixed), pretokens if not fixed else [])  # noqa: B023
+    pretokens = [b"ab" * 4, b"abzab", "".join(random.Random(12).choices("ab", k=900)).encode(), b"z" * 9]
+    for fixed in ({"byte_fallback": False}, {"byte_fallback": True}, {"dropout": 1.0}):
+        for _, texts, merges, options in random_models(13, 2, "ab", 30, affixes=False, unk_token="<unk>", **fixed):
+            check_memory(MODULES, lambda: kernel(texts, merges, **options), pretokens)  # noqa: B023
+
+
+@pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_pretokens_side_by_side_and_cuts_that_find_no_memory_raise_and_work_later(module):
+    texts, merges = {"a": 0, "b": 1, "ab": 2, "abab": 3}, [("a", "b"), ("ab", "ab")]
+
+    def act():
+        one = kernel(texts, merges)
+        return encode_side_by_side(one, [b"abab" * n for n in range(1, 40)])[0], one.safe_cut().pieces(b"abbab")
+
+    want = act()
+    for n in range(60):
+        module.fail_after(n)
+        try:
+            assert act() == want
+        except MemoryError:
+            pass
+        if module.fail_after(-1) >= 0:
+            return
+    raise AssertionError("more than 60 allocations")

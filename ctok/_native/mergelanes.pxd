@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_merge cimport ctok_ids
@@ -19,7 +19,7 @@ cdef struct ListLane:
     uint32_t n
     int left                    # symbols whose ranks are being fetched, or -1
     int right
-    bint fresh                  # all are
+    uint64_t fresh              # a bit for each other symbol of which the same is true
     ctok_id found               # the token that is the whole pretoken
     size_t task
 

@@ -3,35 +3,66 @@
 The look-ups of one pretoken wait for each other and for memory; those of several overlap.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_merge cimport CTOK_MINTREE_NONE, ctok_ids, ctok_ids_reserve, ctok_min16
 from ctok._native.c_mergelist cimport ctok_pair, ctok_pairmap_find, ctok_pairmap_prefetch
-from ctok._native.c_vocab cimport CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_status
-from ctok._native.mergelist cimport ListScratch, Merges, Sink, learn, merges_encode, read_symbols, settles, whole
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status, ctok_vocab_prefetch)
+from ctok._native.mergelist cimport (
+    ListScratch, Merges, Sink, char_size, learn, merges_encode, plain_unit, read_symbols, settles, whole)
+
+cdef enum:
+    AHEAD = 4        # pretokens between the beginning of a look-up and the look-up
+
+
+cdef bint read_plain(const Merges *m, ListLane *lane, const uint8_t *p, size_t n) noexcept nogil:
+    """The symbols of a pretoken where all characters are tokens, with the ranks of what stands in the table of first pairs; else False."""
+    cdef size_t i = 0, size = 1
+    cdef uint32_t count = 0, before = 0x100
+    cdef uint64_t entry
+    while i < n:
+        if p[i] >= 0x80 and not m.byte_level:
+            size = min(char_size(p[i]), n - i)
+        lane.ids[count] = plain_unit(m, p + i, size)
+        if lane.ids[count] == CTOK_NO_ID:
+            return False
+        if count and size == 1 and before < 0x100:
+            entry = m.first_pairs[before << 8 | p[i]]
+            lane.ranks[count - 1] = <int32_t>(entry >> 32) - 1 if entry else CTOK_MINTREE_NONE
+            lane.joined[count - 1] = <ctok_id>entry
+        elif count:
+            lane.fresh |= <uint64_t>1 << (count - 1)
+            ctok_pairmap_prefetch(&m.pairs, lane.ids[count - 1], lane.ids[count])
+        before = p[i] if size == 1 else 0x100
+        count += 1
+        i += size
+        size = 1
+    lane.n = count
+    return True
 
 
 cdef ctok_status lane_start(const Merges *m, ListLane *lane, const uint8_t *p, size_t n) noexcept nogil:
-    """Begin with a pretoken, and begin to fetch the ranks of its pairs; they are read at the first step."""
+    """Begin with a pretoken. The ranks of pairs that are not at hand are read at the first step."""
     cdef uint32_t i
     cdef Sink k
     cdef ctok_status status
-    memset(&k, 0, sizeof(k))
-    k.ids = lane.ids
-    status = read_symbols(m, p, n, &k)
-    if status != CTOK_OK:
-        return status
-    lane.n = <uint32_t>k.n
     lane.left = lane.right = -1
-    lane.fresh = True
+    lane.fresh = 0
+    if not m.plain or not read_plain(m, lane, p, n):
+        memset(&k, 0, sizeof(k))
+        k.ids = lane.ids
+        status = read_symbols(m, p, n, &k)
+        if status != CTOK_OK:
+            return status
+        lane.n = <uint32_t>k.n
+        lane.fresh = (<uint64_t>1 << (lane.n - 1)) - 1 if lane.n else 0
     for i in range(lane.n):
         lane.next[i] = <uint8_t>(i + 1)
         lane.prev[i] = <uint8_t>(i - 1)
-        if i + 1 < lane.n:
-            ctok_pairmap_prefetch(&m.pairs, lane.ids[i], lane.ids[i + 1])
-    for i in range((lane.n + 15) & ~<uint32_t>15):
+    for i in range(lane.n - 1 if lane.n else 0, (lane.n + 15) & ~<uint32_t>15):
         lane.ranks[i] = CTOK_MINTREE_NONE
     return CTOK_OK
 
@@ -51,9 +82,10 @@ cdef bint lane_step(const Merges *m, ListLane *lane) noexcept nogil:
     cdef uint32_t i, j, k, block
     cdef int32_t best, other
     if lane.fresh:
-        for i in range(1, lane.n):
-            lane_rank(m, lane, <int>(i - 1))
-        lane.fresh = False
+        for i in range(lane.n - 1):
+            if lane.fresh >> i & 1:
+                lane_rank(m, lane, <int>i)
+        lane.fresh = 0
     if lane.right >= 0:
         lane_rank(m, lane, lane.right)
     if lane.left >= 0:
@@ -112,12 +144,28 @@ cdef struct Batch:
     size_t which                # and its number
 
 
+cdef inline void fetch_ahead(const Merges *m, const Batch *b) noexcept nogil:
+    """Begin to fetch what the look-up of a whole pretoken that comes soon will need."""
+    cdef const MergeTask *task
+    cdef uint8_t few[8]
+    if b.started + AHEAD >= b.n or not (m.plain or m.ignore_merges):
+        return
+    task = &b.tasks[b.started + AHEAD]
+    if task.n > 8:
+        ctok_vocab_prefetch(m.vocab, task.p, task.n)
+    elif task.n:
+        memset(few, 0, 8)
+        memcpy(few, task.p, task.n)
+        ctok_vocab_prefetch(m.vocab, few, task.n)
+
+
 cdef ctok_status start_one(const Merges *m, Batch *b, ListLane *lane, bint *running) noexcept nogil:
     """Take tasks until one is in the lane: those that need no merging, or no lane would hold, are done at once."""
     cdef MergeTask *task
     cdef ctok_status status
     running[0] = False
     while b.started < b.n and not running[0]:
+        fetch_ahead(m, b)
         task = &b.tasks[b.started]
         lane.task = b.started
         b.started += 1

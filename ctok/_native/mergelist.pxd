@@ -20,6 +20,7 @@ cdef struct Merges:
     const ctok_vocab *vocab     # tokens by what pretokens hold: bytes themselves if byte_level, else UTF-8
     ctok_pairmap pairs
     ctok_id unit[4][256]        # symbol of a byte (or ASCII character), by place: + 1 the last, + 2 not the first
+    uint64_t *first_pairs       # what two symbols of one byte each join to: rank + 1 and id, 0 where they do not; by first << 8 | second
     ctok_id byte_token[256]     # <0xNN>
     ctok_id unk
     Unknown unknown

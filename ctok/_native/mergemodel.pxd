@@ -9,6 +9,7 @@ cdef class MergeList(Model):
     cdef readonly object unk_id
     cdef object _merges
     cdef bint _joins_unknown(self)
+    cdef _set_first_pairs(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
     cdef _set_pairs(self, Vocab pieces, merges)

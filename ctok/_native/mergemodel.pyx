@@ -1,11 +1,12 @@
 """The byte-pair model with a list of merges as an object, and what tests call."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
-from ctok._native.c_mergelist cimport CTOK_PAIR_ANSWERS, ctok_bytelevel_table, ctok_pairmap_free, ctok_pairmap_init
+from ctok._native.c_mergelist cimport (
+    CTOK_PAIR_ANSWERS, ctok_bytelevel_table, ctok_pair, ctok_pairmap_find, ctok_pairmap_free, ctok_pairmap_init)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status,
     ctok_vocab_find)
@@ -76,8 +77,10 @@ cdef class MergeList(Model):
         m.n_known = len(pieces)
         m.known = <uint8_t *>ctok_mem_zeroed(m.n_known, 1)
         m.neighbours = <uint64_t *>ctok_mem_zeroed(1 << CTOK_PAIR_ANSWERS, sizeof(uint64_t))
-        if m.known == NULL or m.neighbours == NULL:
+        m.first_pairs = <uint64_t *>ctok_mem_zeroed(1 << 16, sizeof(uint64_t))
+        if m.known == NULL or m.neighbours == NULL or m.first_pairs == NULL:
             raise MemoryError("no memory for the merges")
+        self._set_first_pairs()
         m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
@@ -86,6 +89,7 @@ cdef class MergeList(Model):
         ctok_pairmap_free(&self.m.pairs)
         ctok_mem_free(self.m.known)
         ctok_mem_free(self.m.neighbours)
+        ctok_mem_free(self.m.first_pairs)
 
     @property
     def streams(self):
@@ -131,16 +135,33 @@ cdef class MergeList(Model):
                     n = spelled(m, &one, 1, place, text)
                     m.unit[place][b] = ctok_vocab_find(&pieces.v, text, n)
 
-    cdef bint _joins_unknown(self):
-        """Is a token that unknown characters give part of some merge?"""
+    cdef _set_first_pairs(self):
+        """What two symbols of one byte each join to."""
+        cdef Merges *m = &self.m
         cdef const uint32_t[::1] pairs = memoryview(self._merges).cast("B").cast("I")
-        cdef uint8_t[::1] unknown = bytearray(max(self.m.n_known, 1))
+        cdef uint16_t[::1] byte_of = memoryview(bytearray(2 * m.n_known + 2)).cast("H")
+        cdef const ctok_pair *found
         cdef Py_ssize_t i
         for i in range(256):
-            if self.m.byte_fallback and self.m.byte_token[i] != CTOK_NO_ID:
-                unknown[self.m.byte_token[i]] = 1
-        if self.m.unknown == UNKNOWN_TOKEN:
-            unknown[self.m.unk] = 1
+            if m.unit[0][i] != CTOK_NO_ID:
+                byte_of[m.unit[0][i]] = <uint16_t>(i + 1)
+        for i in range(pairs.shape[0] // 2):
+            if byte_of[pairs[2 * i]] and byte_of[pairs[2 * i + 1]]:
+                found = ctok_pairmap_find(&m.pairs, pairs[2 * i], pairs[2 * i + 1])
+                m.first_pairs[(byte_of[pairs[2 * i]] - 1) << 8 | (byte_of[pairs[2 * i + 1]] - 1)] = (
+                    (<uint64_t>found.rank + 1) << 32 | found.joined)
+
+    cdef bint _joins_unknown(self):
+        """Is a token that unknown characters give part of some merge?"""
+        cdef Merges *m = &self.m
+        cdef const uint32_t[::1] pairs = memoryview(self._merges).cast("B").cast("I")
+        cdef uint8_t[::1] unknown = bytearray(m.n_known + 1)
+        cdef Py_ssize_t i
+        for i in range(256):
+            if m.byte_fallback and m.byte_token[i] != CTOK_NO_ID:
+                unknown[m.byte_token[i]] = 1
+        if m.unknown == UNKNOWN_TOKEN:
+            unknown[m.unk] = 1
         for i in range(pairs.shape[0]):
             if unknown[pairs[i]]:
                 return True
@@ -235,19 +256,19 @@ def encode_side_by_side(MergeList model not None, list pretokens, int times=1):
     """
     cdef ListScratch *s = <ListScratch *>list_scratch_new(&model.m)
     cdef ListLane *lanes = <ListLane *>ctok_mem_alloc(LIST_LANES, sizeof(ListLane))
-    cdef size_t n = len(pretokens), which = 0, i, j
+    cdef size_t n = len(pretokens), which = 0, at = 0, i, j
     cdef MergeTask *tasks = <MergeTask *>ctok_mem_zeroed(n, sizeof(MergeTask))
     cdef ctok_ids ids
     cdef ctok_status status = CTOK_ERR_MEMORY
-    cdef bytes pretoken
+    cdef bytes text = b"".join(pretokens)
     memset(&ids, 0, sizeof(ids))
     try:
         if s == NULL or lanes == NULL or tasks == NULL:
             raise MemoryError("no memory to merge")
         for i in range(n):
-            pretoken = pretokens[i]
-            tasks[i].p = <const uint8_t *><const char *>pretoken
-            tasks[i].n = <uint32_t>len(pretoken)
+            tasks[i].p = <const uint8_t *><const char *>text + at
+            tasks[i].n = <uint32_t>len(pretokens[i])
+            at += tasks[i].n
         started = thread_time()
         for _ in range(times):
             ids.n = 0
