@@ -19,6 +19,8 @@ static void room_free(ctok_normal_room *r) {
     ctok_bytes_free(&r->pattern);
     ctok_mem_free(r->border);
     ctok_charsmap_free(&r->map);
+    ctok_mem_free(r->lane_pages);
+    ctok_mem_free(r->lane);
 }
 
 void ctok_normal_free(ctok_normal *c) {
@@ -130,10 +132,9 @@ ctok_status ctok_normal_add_hook(ctok_normal *c, ctok_normal_hook hook, void *ct
 ctok_status ctok_normal_add_charsmap(ctok_normal *c, const uint8_t *data, size_t n) {
     ctok_normal_room *r = add(c, CTOK_ROOM_CHARSMAP);
     if (r == NULL) return CTOK_ERR_MEMORY;
-    const ctok_status status = ctok_charsmap_init(&r->map, data, n, 1);
-    if (status != CTOK_OK) return undo(c, status);
-    ctok_room_charsmap_ascii(r);
-    return CTOK_OK;
+    ctok_status status = ctok_charsmap_init(&r->map, data, n, 1);
+    if (status == CTOK_OK) status = ctok_room_charsmap_lane(r);
+    return status == CTOK_OK ? CTOK_OK : undo(c, status);
 }
 
 ctok_status ctok_normal_seal(ctok_normal *c) {

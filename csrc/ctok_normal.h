@@ -71,7 +71,10 @@ typedef struct ctok_normal_room {
     uint8_t starts[256];  /* PATTERN: can a match start with this byte? */
     ctok_normal_hook hook;
     void *ctx;
+    /* CHARSMAP */
     ctok_charsmap map;
+    uint16_t *lane_pages; /* number of the page of each 64 code points */
+    uint32_t *lane;       /* what the fast lane does with a character, see ctok_normal_charsmap.c */
 } ctok_normal_room;
 
 typedef struct ctok_normal {

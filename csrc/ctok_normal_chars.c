@@ -293,38 +293,124 @@ static size_t stretch_end(const ctok_normal_room *r, const uint8_t *in, size_t f
     return from;
 }
 
-ctok_status ctok_room_chars(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
-                            size_t *used) {
-    size_t pos = 0, len, known = (size_t)s->seen;
-    ctok_status status = CTOK_OK;
-    s->seen = 0;
-    while (pos < n && status == CTOK_OK) {
-        if (ctok_bytes_reserve(out, n - pos + 2 * BLOCK) != CTOK_OK) return CTOK_ERR_MEMORY;
-        if (in[pos] < 0x80 && known == 0) {
-            const size_t k = ascii_run(r, in + pos, final ? n - pos : n - pos - 1, out->at + out->n);
-            pos += k;
-            out->n += k;
-            if (pos == n) break;
-            if (k && in[pos] >= 0x80 && entry_of(r, in[pos - 1]) & FWD && entry_of(r, ctok_nf_read(in + pos, &len)) & (BACK | THRU)) {
-                pos--;
-                out->n--;
+/* The last character that left, in case the next one acts on it. */
+typedef struct lane {
+    size_t pos;         /* bytes read */
+    size_t last, back;  /* where that character starts in the text, and what it added to out starts there; last == pos: there is none */
+} lane;
+
+/* Is the text ASCII for a while? */
+static int is_ascii8(const uint8_t *p) {
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return (x & UINT64_C(0x8080808080808080)) == 0;
+}
+
+/* The number of the record of the character of 2 to 4 bytes at p, without putting its code together where that can be saved. */
+static uint32_t long_record(const uint8_t *p, size_t *len) {
+    const uint32_t b = p[0];
+    if (b < 0xE0) {
+        *len = 2;
+        return ctok_nf_pages[(uint32_t)ctok_nf_index[b & 0x1F] << 6 | (p[1] & 0x3Fu)];
+    }
+    if (b < 0xF0) {
+        *len = 3;
+        return ctok_nf_pages[(uint32_t)ctok_nf_index[(b & 0x0F) << 6 | (p[1] & 0x3Fu)] << 6 | (p[2] & 0x3Fu)];
+    }
+    return ctok_nf_record(ctok_nf_read(p, len));
+}
+
+/* The fast lane: characters that stay or become a short text, as long as none acts on the one before it. Goes no nearer to the end of the
+ * text than SPAN, because it copies more than it needs; out has room for two bytes for each byte of text, and a block. */
+#define SPAN 16
+static void fast_lane(const ctok_normal_room *r, const uint8_t *in, size_t n, ctok_bytes *out, lane *l) {
+    size_t pos = l->pos, last = l->last, back = l->back, len;
+    uint8_t *to = out->at + out->n, *const base = out->at;
+    while (pos + SPAN <= n) {
+        if (in[pos] < 0x80) {
+            if (is_ascii8(in + pos)) {
+                const size_t k = ascii_run(r, in + pos, n - SPAN - pos, to);
+                if (k == 0) break;
+                pos += k;
+                to += k;
+                last = pos - 1;
+                back = (size_t)(to - base) - 1;
+                continue;
             }
-        }
-        const uint32_t entry = entry_of(r, ctok_nf_read(in + pos, &len));
-        if (!(entry & (BACK | FWD)) && known == 0) {
-            status = put(r, entry, in + pos, len, out);
-            pos += len;
+            const uint8_t c = r->ascii[in[pos]];
+            if (c == CTOK_ASCII_STOP) break;
+            last = pos++;
+            back = (size_t)(to - base);
+            *to++ = c;
             continue;
         }
-        const size_t end = stretch_end(r, in, pos + (known > len ? known : len), n);
-        if (end == n && !final) {
-            s->seen = end - pos;
-            break;
+        const uint32_t entry = r->fused[long_record(in + pos, &len)];
+        if (entry & (BACK | THRU) || KIND(entry) > TEXT) break;
+        last = pos;
+        back = (size_t)(to - base);
+        if (KIND(entry) == SAME) {
+            memcpy(to, in + pos, 4);
+            to += len;
+        } else if (KIND(entry) == TEXT) {
+            const uint8_t *text = r->pool.at + (entry >> TEXT_SHIFT);
+            if (text[0] > 2 * len || text[0] > 8) break;
+            memcpy(to, text + 1, 8);
+            to += text[0];
         }
-        status = end == pos + len ? put(r, entry, in + pos, len, out) : slowly(r, in + pos, end - pos, out);
-        pos = end;
-        known = 0;
+        pos += len;
     }
-    *used = pos;
+    l->pos = pos;
+    l->last = last;
+    l->back = back;
+    out->n = (size_t)(to - base);
+}
+
+/* ASCII text near the end. The last character stays when more may come: a mark may follow. */
+static void ascii_tail(const ctok_normal_room *r, const uint8_t *in, size_t n, int final, ctok_bytes *out, lane *l) {
+    const size_t k = ascii_run(r, in + l->pos, final ? n - l->pos : n - l->pos - 1, out->at + out->n);
+    if (k == 0) return;
+    l->pos += k;
+    out->n += k;
+    l->last = l->pos - 1;
+    l->back = out->n - 1;
+}
+
+/* One character the careful way, with the stretch it belongs to. Returns the place behind; the same place: wait for more text. */
+static ctok_status careful(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out, lane *l) {
+    size_t len, pos = l->pos, known = (size_t)s->seen;
+    uint32_t entry = entry_of(r, ctok_nf_read(in + pos, &len));
+    if (entry & (BACK | THRU) && l->last < pos && entry_of(r, ctok_nf_read(in + l->last, &len)) & FWD) {
+        known = pos - l->last;  /* take the character before it back */
+        pos = l->last;
+        out->n = l->back;
+    }
+    entry = entry_of(r, ctok_nf_read(in + pos, &len));
+    s->seen = 0;
+    size_t end = pos + len;
+    if (entry & (BACK | FWD) || known) end = stretch_end(r, in, known > len ? known + pos : end, n);
+    if (end == n && !final && entry & (BACK | FWD)) {
+        s->seen = end - pos;
+        l->pos = l->last = pos;
+        return CTOK_OK;
+    }
+    l->pos = l->last = end;
+    return end == pos + len ? put(r, entry, in + pos, len, out) : slowly(r, in + pos, end - pos, out);
+}
+
+ctok_status ctok_room_chars(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
+                            size_t *used) {
+    lane l = {0, 0, 0};
+    ctok_status status = CTOK_OK;
+    while (l.pos < n && status == CTOK_OK) {
+        if (n - l.pos > SIZE_MAX / 4 || ctok_bytes_reserve(out, 2 * (n - l.pos) + 2 * BLOCK) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (s->seen == 0) {
+            fast_lane(r, in, n, out, &l);
+            ascii_tail(r, in, n, final, out, &l);
+            if (l.pos == n) break;
+        }
+        status = careful(r, s, in, n, final, out, &l);
+        if (s->seen) break;
+    }
+    *used = l.pos;
     return status;
 }

@@ -107,31 +107,143 @@ static ctok_status put_cluster(const ctok_normal_room *r, const uint8_t *in, siz
     return place == CTOK_CHARSMAP_NONE ? put_chars(r, in, n, out) : put_text(r, place, out);
 }
 
-void ctok_room_charsmap_ascii(ctok_normal_room *r) {
-    r->ascii_kind = 1;
+/* ---- the fast lane: clusters of one character ----
+ *
+ * An entry of the lane: JOINS, the character may belong to the cluster before it; RULES, what follows may belong to it other than by JOINS
+ * (jamo, prepended marks, CR); the rest is the place of its new text + 1, or 0. A character without RULES whose next one does not JOIN is
+ * a cluster. (Pictographs and conjuncts go on behind a character that JOINS, so they are met in `one_cluster`.)
+ */
+#define JOINS 1u
+#define RULES 2u
+#define TEXT_SHIFT 2
+#define PAGES (0x110000u >> CTOK_NF_PAGE_BITS)
+#define PAGE (1u << CTOK_NF_PAGE_BITS)
+
+static uint32_t lane_entry(const ctok_normal_room *r, uint32_t code) {
+    const uint32_t entry = ctok_charsmap_char(&r->map, code) << TEXT_SHIFT;
+    switch (class_of(bits_of(code))) {
+    case CTOK_NF_EXTEND: case CTOK_NF_ZWJ: case CTOK_NF_SPACING: return entry | JOINS;
+    case CTOK_NF_JAMO_V: case CTOK_NF_JAMO_T: return entry | JOINS | RULES;
+    case CTOK_NF_JAMO_L: case CTOK_NF_PREPEND: case CTOK_NF_CR: return entry | RULES;
+    default: return entry;
+    }
+}
+
+/* The number of a page with these entries; made when none of the last few is the same. */
+static ctok_status lane_page(ctok_normal_room *r, const uint32_t *page, uint32_t *n, uint32_t *cap, uint16_t *number) {
+    for (uint32_t k = *n; k-- > 0 && k + 4 > *n;) {
+        if (memcmp(r->lane + (size_t)k * PAGE, page, PAGE * sizeof *page) != 0) continue;
+        *number = (uint16_t)k;
+        return CTOK_OK;
+    }
+    if (*n == *cap) {
+        uint32_t *lane = (uint32_t *)ctok_mem_resize(r->lane, (size_t)*cap * 2 * PAGE, sizeof *lane);
+        if (lane == NULL) return CTOK_ERR_MEMORY;
+        r->lane = lane;
+        *cap *= 2;
+    }
+    *number = (uint16_t)*n;
+    memcpy(r->lane + (size_t)(*n)++ * PAGE, page, PAGE * sizeof *page);
+    return CTOK_OK;
+}
+
+/* What an ASCII character becomes when that is one ASCII character. */
+static uint8_t ascii_entry(const ctok_normal_room *r, uint32_t c) {
+    const uint32_t entry = lane_entry(r, c);
+    const uint8_t *text = r->map.texts + (entry >> TEXT_SHIFT) - 1;
+    if (entry == 0) return (uint8_t)c;
+    return entry & (JOINS | RULES) || text[0] == 0 || text[0] >= 0x80 || text[1] ? CTOK_ASCII_STOP : text[0];
+}
+
+ctok_status ctok_room_charsmap_lane(ctok_normal_room *r) {
+    uint32_t page[PAGE], n = 0, cap = 128;
+    r->lane_pages = (uint16_t *)ctok_mem_alloc(PAGES, sizeof *r->lane_pages);
+    r->lane = (uint32_t *)ctok_mem_alloc((size_t)cap * PAGE, sizeof *r->lane);
+    if (r->lane_pages == NULL || r->lane == NULL) return CTOK_ERR_MEMORY;
+    for (uint32_t p = 0; p < PAGES; p++) {
+        if (p && ctok_nf_index[p] == ctok_nf_index[p - 1] && r->map.pages[p] == r->map.pages[p - 1]) {
+            r->lane_pages[p] = r->lane_pages[p - 1];
+            continue;
+        }
+        for (uint32_t i = 0; i < PAGE; i++) page[i] = lane_entry(r, p << CTOK_NF_PAGE_BITS | i);
+        const ctok_status status = lane_page(r, page, &n, &cap, &r->lane_pages[p]);
+        if (status != CTOK_OK) return status;
+    }
+    r->ascii_kind = 1;  /* blocks of 32 characters can be copied */
     for (uint32_t c = 0; c < 128; c++) {
-        r->ascii[c] = ctok_charsmap_char(&r->map, c) || c == '\r' ? CTOK_ASCII_STOP : (uint8_t)c;
+        r->ascii[c] = ascii_entry(r, c);
         if (c >= 0x20 && c < 0x7F && r->ascii[c] != c) r->ascii_kind = 0;
     }
+    return CTOK_OK;
 }
 
-/* How many characters of ASCII text stay as they are. */
-static size_t ascii_run(const ctok_normal_room *r, const uint8_t *in, size_t n) {
+/* Copy a run of ASCII characters that stay as they are or become one other; out has room for n bytes and 32 more. */
+static size_t ascii_run(const ctok_normal_room *r, const uint8_t *in, size_t n, uint8_t *out) {
+    const uint8_t tab = r->ascii['\t'], line = r->ascii['\n'];
     size_t i = 0;
-    for (;;) {
-        for (; r->ascii_kind && i + 32 <= n; i += 32) {
-            uint8_t odd = 0;
-            for (size_t k = 0; k < 32; k++) odd |= (uint8_t)((uint8_t)(in[i + k] - 0x20) >= 0x5F);
-            if (odd) break;
+    for (; r->ascii_kind && i + 32 <= n; i += 32) {
+        uint8_t odd = 0;
+        for (size_t k = 0; k < 32; k++) {
+            const uint8_t c = in[i + k], new = c == '\n' ? line : c == '\t' ? tab : c;
+            out[i + k] = new;
+            odd |= (uint8_t)((uint8_t)(new - 0x20) >= 0x5F);
         }
-        const size_t stop = n - i < 32 ? n : i + 32;
-        while (i < stop && in[i] < 0x80 && r->ascii[in[i]] != CTOK_ASCII_STOP) i++;
-        if (i < stop || i == n) return i;
+        if (odd) break;
     }
+    while (i < n && in[i] < 0x80 && r->ascii[in[i]] != CTOK_ASCII_STOP) {
+        out[i] = r->ascii[in[i]];
+        i++;
+    }
+    return i;
 }
 
-/* Does this class never join what may follow, extensions aside? */
-static int stands_alone(uint32_t cls) { return cls == CTOK_NF_OTHER || cls == CTOK_NF_CONTROL || cls == CTOK_NF_LF; }
+/* What is known of the character that left last: last == pos says nothing is. */
+typedef struct lane {
+    size_t pos, last, back;  /* bytes read; where that character starts in the text, and in out */
+} lane;
+
+static uint32_t lane_of(const ctok_normal_room *r, const uint8_t *p, size_t *len) {
+    const uint32_t code = ctok_nf_read(p, len);
+    return r->lane[(uint32_t)r->lane_pages[code >> CTOK_NF_PAGE_BITS] << CTOK_NF_PAGE_BITS | (code & (PAGE - 1))];
+}
+
+/* At most `most` bytes of a new text. Returns its length, or most + 1 when it is longer. */
+static size_t copy_text(const uint8_t *text, size_t most, uint8_t *to) {
+    size_t m = 0;
+    for (; m < most && text[m]; m++) to[m] = text[m];
+    return text[m] ? most + 1 : m;
+}
+
+#define SPAN 16
+/* As long as each character is a cluster; not nearer to the end than SPAN. out has room for twice the text and 64 bytes. */
+static void fast_lane(const ctok_normal_room *r, const uint8_t *in, size_t n, ctok_bytes *out, lane *l) {
+    uint8_t *to = out->at + out->n, *const base = out->at;
+    size_t len;
+    while (l->pos + SPAN <= n) {
+        const size_t k = in[l->pos] < 0x80 ? ascii_run(r, in + l->pos, n - SPAN - l->pos, to) : 0;
+        if (k) {
+            l->pos += k;
+            to += k;
+            l->last = l->pos - 1;
+            l->back = (size_t)(to - base) - 1;
+            continue;
+        }
+        const uint32_t entry = lane_of(r, in + l->pos, &len);
+        if (entry & (JOINS | RULES)) break;
+        size_t m = len;
+        if (entry == 0) {
+            memcpy(to, in + l->pos, 4);
+        } else {
+            m = copy_text(r->map.texts + (entry >> TEXT_SHIFT) - 1, 2 * len, to);
+            if (m > 2 * len) break;
+        }
+        l->last = l->pos;
+        l->back = (size_t)(to - base);
+        to += m;
+        l->pos += len;
+    }
+    out->n = (size_t)(to - base);
+}
 
 /* The characters of a cluster whose first six bytes have gone. Returns the place behind; n: it may go on. */
 static ctok_status rest_of_cluster(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t *pos, size_t n, int final,
@@ -177,35 +289,25 @@ static ctok_status one_cluster(const ctok_normal_room *r, ctok_room_state *s, co
 
 ctok_status ctok_room_charsmap(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
                                size_t *used) {
-    size_t pos = 0, len, next_len;
+    lane l = {0, 0, 0};
     ctok_status status = CTOK_OK;
-    while (pos < n && status == CTOK_OK) {
-        if (s->flags & LONG) {
-            status = rest_of_cluster(r, s, in, &pos, n, final, out);
-            continue;
+    if (s->flags & LONG) status = rest_of_cluster(r, s, in, &l.pos, n, final, out);
+    l.last = l.pos;
+    while (l.pos < n && status == CTOK_OK) {
+        size_t len;
+        if (n - l.pos > SIZE_MAX / 4 || ctok_bytes_reserve(out, 2 * (n - l.pos) + 64) != CTOK_OK) return CTOK_ERR_MEMORY;
+        fast_lane(r, in, n, out, &l);
+        if (l.last < l.pos && lane_of(r, in + l.pos, &len) & JOINS) {  /* take the character before it back */
+            l.pos = l.last;
+            out->n = l.back;
         }
-        if (in[pos] < 0x80) {
-            const size_t k = ascii_run(r, in + pos, n - pos);
-            if (k > 1) {  /* the last one may be the first of a cluster */
-                status = ctok_bytes_append(out, in + pos, k - 1);
-                pos += k - 1;
-            }
-            if (status != CTOK_OK) break;
-        }
-        const uint32_t code = ctok_nf_read(in + pos, &len), bits = bits_of(code);
-        if (pos + len < n && stands_alone(class_of(bits))) {
-            const uint32_t next = class_of(bits_of(ctok_nf_read(in + pos + len, &next_len)));
-            if (class_of(bits) != CTOK_NF_OTHER || (next != CTOK_NF_EXTEND && next != CTOK_NF_ZWJ && next != CTOK_NF_SPACING)) {
-                status = put_char(r, code, in + pos, len, out);
-                pos += len;
-                continue;
-            }
-        }
-        const size_t before = pos;
-        status = one_cluster(r, s, in, &pos, n, final, out);
-        if (pos == before) break;
+        const size_t before = l.pos;
+        status = one_cluster(r, s, in, &l.pos, n, final, out);
+        if (s->flags & LONG && status == CTOK_OK) status = rest_of_cluster(r, s, in, &l.pos, n, final, out);
+        if (l.pos == before) break;
+        l.last = l.pos;
     }
     if (final) s->flags = 0;
-    *used = pos;
+    *used = l.pos;
     return status;
 }

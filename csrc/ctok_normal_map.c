@@ -1,8 +1,8 @@
 /* ctok_normal_map.c - a whole text through the chain, step by step, with the origin of every character.
  *
  * Between two steps the text is an array of characters with their origins; steps that work on bytes see them written out. Which origin a
- * new character gets is the reference library's rule: of a replaced stretch the last character's, of a cluster the first one's, and a
- * text put before everything shares that of the first character.
+ * new character gets is the reference library's rule: of a replaced stretch the last character's, and a text put before everything shares
+ * that of the first character; of a cluster see `substitute`.
  */
 #include <string.h>
 
@@ -103,20 +103,28 @@ static ctok_status replace(const ctok_normal_room *r, mapper *m) {
     return status;
 }
 
+/* A new text for n_old characters: the first new ones stand for one each; new ones too many are inserted behind them; old ones too many
+ * go with the last character so far (the reference library's rule, also where that is one of another cluster, or where there is none). */
+static ctok_status substitute(ctok_ops_work *w, const uint8_t *text, size_t n_old) {
+    size_t n_new = 0, len;
+    for (size_t i = 0; text[i]; i += len, n_new++) {
+        const ctok_status status = ctok_ops_push(w, ctok_nf_read(text + i, &len), n_new >= n_old);
+        if (status != CTOK_OK) return status;
+    }
+    if (n_new < n_old && w->n_parts) w->parts[w->n_parts - 1].change -= (int32_t)(n_old - n_new);
+    return CTOK_OK;
+}
+
 static ctok_status map_cluster(const ctok_normal_room *r, mapper *m, size_t at, size_t n, const ctok_item *old, size_t n_chars) {
     ctok_status status = CTOK_OK;
     size_t len;
-    const uint8_t *p = m->text.at + at;
     if (n < CTOK_CLUSTER_BYTES) {
-        const uint32_t place = ctok_charsmap_shortest(&r->map, p, n, &len);
-        if (place != CTOK_CHARSMAP_NONE) {
-            return put_text(&m->work.b, r->map.texts + place, strlen((const char *)r->map.texts + place), old->from);
-        }
+        const uint32_t place = ctok_charsmap_shortest(&r->map, m->text.at + at, n, &len);
+        if (place != CTOK_CHARSMAP_NONE) return substitute(&m->work, r->map.texts + place, n_chars);
     }
     for (size_t i = 0; i < n_chars && status == CTOK_OK; i++) {
         const uint32_t entry = ctok_charsmap_char(&r->map, old[i].code);
-        const uint8_t *text = r->map.texts + (entry ? entry - 1 : 0);
-        status = entry ? put_text(&m->work.b, text, strlen((const char *)text), old[i].from) : put_item(&m->work.b, &old[i]);
+        status = entry ? substitute(&m->work, r->map.texts + entry - 1, 1) : ctok_ops_push(&m->work, old[i].code, 0);
     }
     return status;
 }
@@ -124,14 +132,13 @@ static ctok_status map_cluster(const ctok_normal_room *r, mapper *m, size_t at, 
 static ctok_status map_charsmap(const ctok_normal_room *r, mapper *m) {
     size_t next = 0, n_chars;
     ctok_status status = write_out(m);
-    m->work.b.n = 0;
+    m->work.n_parts = 0;
     for (size_t at = 0, n; status == CTOK_OK && at < m->text.n; at += n) {
         n = ctok_room_cluster(m->text.at + at, m->text.n - at, &n_chars);
         status = map_cluster(r, m, at, n, m->work.a.at + next, n_chars);
         next += n_chars;
     }
-    swap_in(m);
-    return status;
+    return status == CTOK_OK ? ctok_ops_settle(&m->work) : status;
 }
 
 static ctok_status map_room(const ctok_normal_room *r, mapper *m) {

@@ -45,9 +45,7 @@ ctok_status ctok_ops_read(ctok_ops_work *w, const uint8_t *in, size_t n) {
     return CTOK_OK;
 }
 
-/* ---- forms ---- */
-
-static ctok_status push_part(ctok_ops_work *w, uint32_t code, int32_t change) {
+ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change) {
     if (w->n_parts == w->cap_parts) {
         const size_t cap = w->cap_parts ? w->cap_parts * 2 : 32;
         struct ctok_part *parts = (struct ctok_part *)ctok_mem_resize(w->parts, cap, sizeof *parts);
@@ -62,6 +60,8 @@ static ctok_status push_part(ctok_ops_work *w, uint32_t code, int32_t change) {
     return CTOK_OK;
 }
 
+/* ---- forms ---- */
+
 static ctok_status decompose(ctok_ops_work *w, uint32_t code, int compat) {
     const uint32_t record = ctok_nf_record(code);
     const uint16_t place = compat ? ctok_nf_nfkd[record] : ctok_nf_nfd[record];
@@ -69,12 +69,12 @@ static ctok_status decompose(ctok_ops_work *w, uint32_t code, int compat) {
     if (ctok_nf_bits[record] & (CTOK_NF_LV | CTOK_NF_LVT)) {
         uint32_t letters[3];
         const size_t n = ctok_nf_hangul(code, letters);
-        for (size_t i = 0; i < n && status == CTOK_OK; i++) status = push_part(w, letters[i], i > 0);
+        for (size_t i = 0; i < n && status == CTOK_OK; i++) status = ctok_ops_push(w, letters[i], i > 0);
         return status;
     }
-    if (place == 0) return push_part(w, code, 0);
+    if (place == 0) return ctok_ops_push(w, code, 0);
     const uint8_t *p = ctok_nf_pool + place + 1;
-    for (size_t i = 0, len; i < ctok_nf_pool[place] && status == CTOK_OK; i += len) status = push_part(w, ctok_nf_read(p + i, &len), i > 0);
+    for (size_t i = 0, len; i < ctok_nf_pool[place] && status == CTOK_OK; i += len) status = ctok_ops_push(w, ctok_nf_read(p + i, &len), i > 0);
     return status;
 }
 
@@ -143,8 +143,7 @@ static void compose(ctok_ops_work *w) {
     w->n_parts = n;
 }
 
-/* The parts stand for w->a: give each its origin. */
-static ctok_status settle(ctok_ops_work *w) {
+ctok_status ctok_ops_settle(ctok_ops_work *w) {
     const ctok_items *old = &w->a;
     ctok_items *made = &w->b;
     size_t next = 0;
@@ -175,7 +174,7 @@ static ctok_status form(ctok_ops_work *w, int compat, int composed) {
     }
     if (order_marks(w) != CTOK_OK) return CTOK_ERR_MEMORY;
     if (composed) compose(w);
-    return settle(w);
+    return ctok_ops_settle(w);
 }
 
 /* ---- one character by itself ---- */

@@ -45,4 +45,8 @@ ctok_status ctok_ops_read(ctok_ops_work *w, const uint8_t *in, size_t n);
 /* ctok_ops_apply - one step on w->a, a whole text or a stretch between two safe borders; the result is in w->a. */
 ctok_status ctok_ops_apply(ctok_ops_work *w, ctok_normal_op op);
 
+/* ctok_ops_push - one more part. ctok_ops_settle - the parts stand for w->a: give each its origin, and make them w->a. */
+ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change);
+ctok_status ctok_ops_settle(ctok_ops_work *w);
+
 #endif

@@ -6,7 +6,9 @@
 #include "ctok_normal_facts.h"
 #include "ctok_utf8.h"
 
-#define SLACK 32
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 ctok_status ctok_room_bytes(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
                             size_t *used) {
@@ -77,27 +79,82 @@ ctok_status ctok_room_prepend(const ctok_normal_room *r, ctok_room_state *s, con
 
 static ctok_status replace(const ctok_normal_room *r, ctok_bytes *out) { return ctok_bytes_append(out, r->content.at, r->content.n); }
 
-/* One byte -> content, when content is short: copying byte by byte needs no branch for the bytes between. */
+/* Which of the 64 bytes at p are c, as bits. A plain loop over a fixed number of bytes; compilers make vectors of it. */
+static uint64_t bits_of(const uint8_t *p, uint8_t c) {
+    uint64_t bits = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8((char)c);
+    for (unsigned i = 0; i < 4; i++) {
+        const __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted)) << 16 * i;
+    }
+#else
+    for (unsigned i = 0; i < 64; i++) bits |= (uint64_t)(p[i] == c) << i;
+#endif
+    return bits;
+}
+
+static unsigned lowest(uint64_t bits) {
+#if defined(__GNUC__) || defined(__clang__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    unsigned i = 0;
+    while (!(bits >> i & 1)) i++;
+    return i;
+#endif
+}
+
+/* 64 bytes with the content (at most 8 bytes, in text[8]) in the place of the bytes that the bits name. Returns where the output ends. */
+static uint8_t *replace_in_window(const uint8_t *p, uint64_t bits, const uint8_t text[8], size_t m, uint8_t *to) {
+    unsigned from = 0;
+    while (bits) {
+        const unsigned at = lowest(bits);
+        memcpy(to, p + from, 16);
+        if (CTOK_UNLIKELY(at - from > 16)) memcpy(to + 16, p + from + 16, at - from - 16);
+        to += at - from;
+        memcpy(to, text, 8);
+        to += m;
+        from = at + 1;
+        bits &= bits - 1;
+    }
+    memcpy(to, p + from, 64 - from);
+    return to + 64 - from;
+}
+
+/* One byte -> short content: the places of the byte are found 64 at a time. */
 static ctok_status replace_byte(const ctok_normal_room *r, const uint8_t *in, size_t n, ctok_bytes *out) {
     const uint8_t wanted = r->pattern.at[0];
     const size_t m = r->content.n;
     uint8_t text[8] = {0};
-    memcpy(text, r->content.at, m);
-    while (n) {
-        const size_t part = n < 4096 ? n : 4096;
-        if (ctok_bytes_reserve(out, part * 8 + 8) != CTOK_OK) return CTOK_ERR_MEMORY;
+    size_t i = 0;
+    if (m) memcpy(text, r->content.at, m);
+    while (i < n) {
+        const size_t part = n - i < 4096 ? n - i : 4096, stop = i + part;
+        if (ctok_bytes_reserve(out, part * (m > 1 ? m : 1) + 128) != CTOK_OK) return CTOK_ERR_MEMORY;
         uint8_t *to = out->at + out->n;
-        for (size_t i = 0; i < part; i++) {
+        for (; i + 64 <= stop && i + 80 <= n; i += 64) to = replace_in_window(in + i, bits_of(in + i, wanted), text, m, to);
+        for (; i < stop; i++) {
             const int hit = in[i] == wanted;
             memcpy(to, text, 8);
             if (!hit) *to = in[i];
             to += hit ? m : 1;
         }
         out->n = (size_t)(to - out->at);
-        in += part;
-        n -= part;
     }
     return CTOK_OK;
+}
+
+/* The first place in in[from..n) where the bytes a and b stand side by side, or n - 1 (from < n), where a may stand alone. */
+static size_t find_two(const uint8_t *in, size_t from, size_t n, uint8_t a, uint8_t b) {
+    size_t i = from;
+    while (i + 33 <= n) {
+        uint8_t any = 0;
+        for (size_t k = 0; k < 32; k++) any |= (uint8_t)((uint8_t)(in[i + k] ^ a) | (uint8_t)(in[i + k + 1] ^ b)) == 0;
+        if (any) break;
+        i += 32;
+    }
+    while (i + 1 < n && (in[i] != a || in[i + 1] != b)) i++;
+    return i;
 }
 
 /* The first place in in[from..n) where the pattern stands, or may stand when more text comes; n when nowhere. */
@@ -108,6 +165,7 @@ static size_t find_literal(const ctok_normal_room *r, const uint8_t *in, size_t 
     *whole = 0;
     for (size_t i = from; i < n; i++) {
         if (matched == 0) {
+            if (m > 1) i = find_two(in, i, n, pattern[0], pattern[1]);
             const uint8_t *hit = (const uint8_t *)memchr(in + i, pattern[0], n - i);
             if (hit == NULL) return n;
             i = (size_t)(hit - in);
@@ -157,6 +215,7 @@ ctok_status ctok_room_runs(const ctok_normal_room *r, ctok_room_state *s, const 
         if (pos < n || final) s->flags &= ~CTOK_ROOM_STARTED;
     }
     while (pos < n) {
+        if (r->least > 1) pos = find_two(in, pos, n, c, c);
         const uint8_t *hit = (const uint8_t *)memchr(in + pos, c, n - pos);
         if (hit == NULL) break;
         size_t first = (size_t)(hit - in), stop = first + 1;

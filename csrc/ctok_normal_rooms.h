@@ -34,7 +34,7 @@ ctok_status ctok_room_charsmap(const ctok_normal_room *r, ctok_room_state *s, co
 /* The parts of seal that need more than a line. */
 ctok_status ctok_room_fuse(ctok_normal_room *r);
 void ctok_room_find_starts(ctok_normal_room *r);
-void ctok_room_charsmap_ascii(ctok_normal_room *r);
+ctok_status ctok_room_charsmap_lane(ctok_normal_room *r);
 
 /* ctok_room_matches - all matches of a LITERAL, RUN, PATTERN or HOOK room in a whole text, as a hook gives them. */
 ctok_status ctok_room_matches(const ctok_normal_room *r, const uint8_t *in, size_t n, ctok_ids *matches);

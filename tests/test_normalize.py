@@ -117,6 +117,7 @@ def acts(char):
 
 ACTIVE = [char for char in SCALARS if acts(char)]
 PAIRS = {name: (record, theirs) for name, record, theirs in pairs()}
+ALONE = {*"nfc nfd nfkc nfkd lowercase strip_accents nmt byte_level strip-11 bert-0 bert-2 bert-3 charsmap".split()}
 every_normalizer = pytest.mark.parametrize("name", PAIRS)
 
 
@@ -164,8 +165,11 @@ def theirs_or_skip(theirs, text):
 @every_normalizer
 def test_normalizer_on_every_character_equals_the_reference(name):
     mine, theirs = build(name), PAIRS[name][1]
+    blocks = list(range(0, len(SCALARS), 4096))
+    if name not in ALONE and TEXTS < 100_000:  # what is made of steps that were asked about every character
+        blocks = blocks[:4] + random.Random(name).sample(blocks, 12)
     # Between two characters stands one that no step joins to anything.
-    for start in range(0, len(SCALARS), 4096):
+    for start in blocks:
         some = "\u00b6|\u00b6".join(SCALARS[start : start + 4096])
         if mine.normalize(some) != theirs.normalize_str(some):
             wrong = [f"U+{ord(c):04X}" for c in SCALARS[start : start + 4096] if mine.normalize(c) != theirs.normalize_str(c)]

@@ -280,18 +280,24 @@ class Charsmap:
 
 def charsmap(items: list[Item], facts: Facts, data: bytes) -> list[Item]:
     table = Charsmap(data)
-    made: list[Item] = []
-    at = 0
+    parts: list[Part] = []
     for cluster in clusters(text_of(items), facts):
         new = table.shortest(cluster) if len(cluster.encode()) < 6 else None
         if new is not None:
-            made += [(char, items[at][1]) for char in new]
-        else:
-            for i, char in enumerate(cluster):
-                new = table.shortest(char)
-                made += [(c, items[at + i][1]) for c in (char if new is None else new)]
-        at += len(cluster)
-    return made
+            substitute(parts, cluster, new)
+            continue
+        for char in cluster:
+            new = table.shortest(char)
+            substitute(parts, char, char if new is None else new)
+    return settle(parts, items)
+
+
+def substitute(parts: list[Part], old: str, new: str) -> None:
+    """New characters too many are inserted behind the others; old ones too many go with the last character so far, if there is one."""
+    parts += [(char, int(i >= len(old))) for i, char in enumerate(new)]
+    if len(new) < len(old) and parts:
+        char, change = parts[-1]
+        parts[-1] = (char, change - (len(old) - len(new)))
 
 
 STEPS: dict[str, Callable[..., list[Item]]] = {

@@ -101,14 +101,14 @@ def _replace(record: records.Replace) -> tuple[Any, ...]:
         if record.pattern.text:
             return "literal", record.pattern.text, record.content
         return "matches", _regex_matches(""), record.content
-    from ._pattern.oniguruma import translate
-
     pattern = record.pattern.text
     run = _RUN.fullmatch(pattern)
     if run and (run["plus"] or int(run["least"])):
         character = run["escaped"] or _NAMED.get(run["named"]) or run["plain"]
         if character < "\x80":
             return "run", character, 1 if run["plus"] else int(run["least"]), record.content
+    from ._pattern.oniguruma import translate
+
     pattern = translate(pattern)
     machine = _machine(pattern)
     if machine is not None:

@@ -1,0 +1,80 @@
+"""Normalizers with every allocation made to fail once. Needs a build with CTOK_BUILD=test."""
+
+import pytest
+
+from ctok._native import normalize as kernel
+from ctok.stages.normalizers import build_normalizer
+from ctok.stagespecs import normalizers as records
+from ctok.stagespecs.patterns import Regex
+from normalize_charsmap import charsmap
+
+CHECKING = kernel.fail_after(0) != -1 or kernel.fail_after(-1) != -1
+pytestmark = pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+
+RECORD = records.Sequence(
+    [
+        records.Strip(),
+        records.Prepend("\u2581"),
+        records.Replace("``", '"'),
+        records.Replace(Regex(" {2,}"), " "),
+        records.Replace(Regex("[xy]+z"), "<>"),
+        records.NFKC(),
+        records.Lowercase(),
+        records.Precompiled(charsmap({"a": "bcd", "e\u0301": "\u00e9", "\u2026": "..."})),
+        records.ByteLevel(),
+    ]
+)
+TEXT = " ``Abc  xyxz\u2026 " + "e\u0301\u0323" * 20 + "\u0301\u0323" * 40 + "a" * 300 + " "
+
+
+def walk(call):
+    """Fail allocation after allocation; a call that raised works when it is made again."""
+    want, failed = call(), 0
+    for n in range(400):
+        kernel.fail_after(n)
+        try:
+            assert call() == want, n
+        except MemoryError:
+            kernel.fail_after(-1)
+            failed += 1
+            assert call() == want, n
+            continue
+        finally:
+            left = kernel.fail_after(-1)
+        if left >= 0:
+            break
+    else:
+        raise AssertionError("more than 400 allocations")
+    assert failed
+
+
+def test_normalizer_that_finds_no_memory_is_not_built():
+    walk(lambda: build_normalizer(RECORD).steps[0])
+
+
+def test_normalize_that_finds_no_memory_works_later():
+    mine = build_normalizer(RECORD)
+    walk(lambda: mine.normalize(TEXT))
+    walk(lambda: mine.normalize_spans(TEXT))
+
+
+def test_normalize_with_a_function_that_finds_no_memory_works_later():
+    mine = build_normalizer(records.Replace(Regex("(?<=a)b"), "B"))
+    walk(lambda: mine.normalize("abab"))
+    walk(lambda: mine.normalize_spans("abab"))
+
+
+def pieces(mine):
+    stream = kernel.NormalizerStream(mine)
+    out = [stream.feed(char.encode()) for char in TEXT[:60]]
+    stream = stream.copy()
+    state = stream.save()
+    stream = kernel.NormalizerStream(mine)
+    stream.load(state)
+    return b"".join([*out, stream.feed(TEXT[60:].encode(), True)])
+
+
+def test_normalizer_stream_that_finds_no_memory_works_later():
+    mine = build_normalizer(RECORD)
+    assert pieces(mine) == mine.normalize(TEXT.encode())
+    walk(lambda: pieces(mine))
