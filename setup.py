@@ -33,7 +33,7 @@ MODULES = {
     "lattice": ["mem"],
     "mergelanes": ["mem"],
     "mergelist": ["mem"],
-    "mergemodel": ["mem", "bytelevel", "pairmap", "vocab"],
+    "mergemodel": ["mem", "bytelevel", "pairmap"],
     "mergeopen": ["mem", "vocab"],
     "mergequeue": ["mem"],
     "model": ["mem"],

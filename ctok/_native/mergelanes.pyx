@@ -4,13 +4,15 @@ The look-ups of one pretoken wait for each other and for memory; those of severa
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from ctok._native.bpe cimport MergeTask
+from ctok._native.c_engine cimport ctok_key_exact
 from ctok._native.c_merge cimport CTOK_MINTREE_NONE, ctok_ids, ctok_ids_reserve, ctok_min16
 from ctok._native.c_mergelist cimport ctok_pair, ctok_pairmap_find, ctok_pairmap_prefetch
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status, ctok_vocab_prefetch)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_mem_fail_after, ctok_status,
+    ctok_vocab_hash, ctok_vocab_place)
 from ctok._native.mergelist cimport (
     ListScratch, Merges, Sink, char_size, learn, merges_encode, plain_unit, read_symbols, settles, whole)
 
@@ -147,16 +149,13 @@ cdef struct Batch:
 cdef inline void fetch_ahead(const Merges *m, const Batch *b) noexcept nogil:
     """Begin to fetch what the look-up of a whole pretoken that comes soon will need."""
     cdef const MergeTask *task
-    cdef uint8_t few[8]
+    cdef uint64_t[2] key
     if b.started + AHEAD >= b.n or not (m.plain or m.ignore_merges):
         return
     task = &b.tasks[b.started + AHEAD]
-    if task.n > 8:
-        ctok_vocab_prefetch(m.vocab, task.p, task.n)
-    elif task.n:
-        memset(few, 0, 8)
-        memcpy(few, task.p, task.n)
-        ctok_vocab_prefetch(m.vocab, few, task.n)
+    if task.n and task.n <= m.vocab.longest:
+        ctok_key_exact(task.p, task.n, key)
+        CTOK_PREFETCH(&m.vocab.slots[ctok_vocab_place(m.vocab, ctok_vocab_hash(task.p, task.n, key))])
 
 
 cdef ctok_status start_one(const Merges *m, Batch *b, ListLane *lane, bint *running) noexcept nogil:

@@ -57,7 +57,7 @@ cdef class MergeList(Model):
     def __cinit__(self, tokens, merges, unk_token=None, continuing_subword_prefix=None, end_of_word_suffix=None, fuse_unk=False,
                   byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False):
         cdef Merges *m = &self.m
-        pieces = Vocab(tokens.data, tokens.ends, tokens.ids)
+        pieces = Vocab(tokens.data, tokens.ends, tokens.ids, joins=False)
         self.vocab = spelled_out(tokens) if byte_level else pieces
         m.vocab = &self.vocab.v
         m.byte_level, m.fuse_unk, m.byte_fallback, m.ignore_merges = byte_level, fuse_unk, byte_fallback, ignore_merges
@@ -225,7 +225,7 @@ cdef Vocab spelled_out(tokens):
     if status != CTOK_OK:
         raise MemoryError("no memory for the vocabulary")
     size = int.from_bytes(to_ends[4 * kept - 4:4 * kept], "little") if kept else 0
-    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept])
+    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], joins=False)
 
 
 # ---- for tests ----

@@ -21,7 +21,8 @@ cdef struct MergesOpen:
     uint8_t part[4]             # an unfinished character
     uint32_t n_part
     bint waiting                # an unknown token is to leave before the next character that is a token
-    size_t patience             # bytes of text before a jump is tried (again)
+    size_t patience             # bytes of text before a jump is tried (again),
+    size_t retry                # and before alive prefixes are compared again
     # The path tree over text[base ...]: for each prefix the last token of its encoding.
     size_t known                # bytes of it that are in the tree
     size_t room

@@ -42,7 +42,7 @@ cdef void forget_tree(MergesOpen *o) noexcept nogil:
 
 
 cdef void reset(MergesOpen *o) noexcept nogil:
-    o.text.n = o.base = o.patience = 0
+    o.text.n = o.base = o.patience = o.retry = 0
     o.n_part = 0
     o.waiting = False
     o.raw = not o.model.streams or o.model.ignore_merges
@@ -89,6 +89,7 @@ cdef void *merges_open_copy(const void *state) noexcept nogil:
     other.n_part = o.n_part
     other.waiting = o.waiting
     other.patience = o.patience
+    other.retry = o.retry
     return other
 
 
@@ -338,10 +339,12 @@ cdef ctok_status release(MergesOpen *o, ctok_ids *ids) noexcept nogil:
     cdef ctok_status status = CTOK_OK
     if n > 2 * tree and n >= o.patience:
         status = jump(o, tree, ids, &released)
-    if status == CTOK_OK and released == 0:
+    if status == CTOK_OK and released == 0 and n >= o.retry:
         status = release_tree(o, ids, &released)
     if released:
-        o.patience = 0
+        o.patience = o.retry = 0
+    elif n > 2 * tree:                                      # alive prefixes whose paths part so early take long to compare
+        o.retry = n + n // 32
     compact(o)
     return status
 
@@ -353,7 +356,7 @@ cdef ctok_status close_text(MergesOpen *o, ctok_ids *ids) noexcept nogil:
     cdef ctok_status status = CTOK_OK
     if o.text.n > o.base:
         status = merges_merge(o.model, o.scratch, o.text.at + o.base, o.text.n - o.base, ids, NULL)
-    o.text.n = o.base = o.patience = 0
+    o.text.n = o.base = o.patience = o.retry = 0
     forget_tree(o)
     return status
 

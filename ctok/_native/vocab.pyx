@@ -27,6 +27,8 @@ cdef class Vocab:
         added token that is not special: `skip_special_tokens` does not leave it out.
     splits
         As in `spec.TokenTable`; empty: found out here.
+    joins
+        Whether pretokens are to be merged by rank; without it the splits are not needed, and not found out.
 
     Raises
     ------
@@ -38,7 +40,7 @@ cdef class Vocab:
     Cost: linear in the bytes; about 5 ms for 200 000 tokens. Immutable: any number of threads may use it.
     """
 
-    def __cinit__(self, const uint8_t[::1] data, ends, ids, special_tokens=(), const uint8_t[::1] splits=b""):
+    def __cinit__(self, const uint8_t[::1] data, ends, ids, special_tokens=(), const uint8_t[::1] splits=b"", bint joins=True):
         cdef const uint32_t[::1] end_view = memoryview(ends).cast("B").cast("I")
         cdef const uint32_t[::1] id_view = memoryview(ids).cast("B").cast("I")
         cdef uint32_t n = <uint32_t>end_view.shape[0], bad = 0
@@ -59,7 +61,7 @@ cdef class Vocab:
         status = ctok_vocab_init(
             &self.v, &data[0] if data.shape[0] else NULL, &end_view[0] if n else NULL, &id_view[0] if n else NULL, n,
             &extra_view[0], &extra_end_view[0], &extra_id_view[0], <uint32_t>len(extra_ends), &bad)
-        if status == CTOK_OK:
+        if status == CTOK_OK and joins:
             bad = <uint32_t>splits.shape[0]
             status = CTOK_ERR_FORMAT if bad and bad != n else ctok_vocab_join(&self.v, &splits[0] if bad else NULL)
             if status == CTOK_ERR_FORMAT:
