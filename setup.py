@@ -29,7 +29,7 @@ MODULES = {
     "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "files": ["mem", "bytesort", "rankfile", "pack"],
     "ids": ["mem"],
-    "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "texttable", "utf8"],
+    "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "tekken", "texttable", "utf8"],
     "lattice": ["mem"],
     "mergelanes": ["mem"],
     "mergelist": ["mem"],

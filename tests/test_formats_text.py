@@ -222,6 +222,15 @@ def test_tekken_ids_stand_behind_the_special_tokens():
     assert (spec.role("bos"), spec.role("pad")) == ("<s>", None)
 
 
+def test_tekken_file_read_fast_and_slowly_is_the_same():
+    data = tekken_file()
+    assert tekken._spec(tekken._document(data, None), None) == tekken.loads(data)
+    other = tekken_file(
+        vocab=[{"rank": 1, "token_bytes": "YQ=="}, {"token_bytes": "Yg==", "rank": 0, "rank ": 7}], config={"default_vocab_size": 8}
+    )
+    assert list(tekken.loads(other).model.tokens) == [(b"a", 7), (b"b", 6)]
+
+
 def test_tekken_special_tokens_of_the_file_count_and_are_filled_up():
     listed = [{"rank": 1, "token_str": "<s>", "is_control": True}, {"rank": 0, "token_str": "<unk>", "is_control": True}]
     spec = tekken.loads(tekken_file(special_tokens=listed, config={"version": "v11"}))

@@ -25,6 +25,10 @@ SEEDS = {
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
     "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,
               b"\x08abcdefg\x07\x01<\0" + b"<a<<" * 9],
+    "tekken": [
+        rb'[{"rank":0,"token_bytes":"AA==","token_str":"\u0000"},{"rank":1,"token_bytes":"YWI="},{"token_bytes":"YWJj","rank":2},'
+        rb'{"rank":9,"token_bytes":""}]',
+    ],
     "jsonvocab": [
         rb'{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"\u0061\"\ud83d\ude00":3},"merges":["a b","a b"]},"x":[1.5e-3,true,null]}',
         rb'{"model":{"merges":[["a","b"],["ab","\u0061b"]],"vocab":{"a":0,"b":1,"ab":2,"abab":5}}}',

@@ -40,6 +40,7 @@ cdef extern from "ctok_texttable.h" nogil:
     uint32_t ctok_text_hash(const uint8_t *p, size_t n)
     uint32_t ctok_texttable_find(const ctok_texttable *t, const uint8_t *p, size_t n, uint32_t hash)
     size_t ctok_texttable_size(const ctok_texttable *t)
+    void ctok_texttable_free(ctok_texttable *t)
     ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t *ends, uint8_t *ids)
 
 cdef extern from "ctok_mergeids.h" nogil:
@@ -73,3 +74,6 @@ cdef extern from "ctok_jsonvocab.h" nogil:
         ctok_jv_span merges_span
     ctok_status ctok_jsonvocab_read(ctok_jsonvocab *f, const uint8_t *buf, size_t n, bint bare, ctok_jv_error *error)
     void ctok_jsonvocab_free(ctok_jsonvocab *f)
+
+cdef extern from "ctok_tekken.h" nogil:
+    ctok_status ctok_tekken_read(ctok_texttable *t, const uint8_t *buf, size_t n, uint32_t wanted)

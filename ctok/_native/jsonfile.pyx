@@ -11,8 +11,8 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_json cimport (
     CTOK_JSON_END, CTOK_JV_PART, CTOK_JV_RESULT, CTOK_TEXT_NONE, ctok_json, ctok_json_enter, ctok_json_init, ctok_json_is, ctok_json_key,
     ctok_json_line, ctok_json_more, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_jsonvocab, ctok_jsonvocab_free,
-    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_text_entry, ctok_text_hash, ctok_texttable_find,
-    ctok_texttable_size, ctok_texttable_write,
+    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_tekken_read, ctok_text_entry, ctok_text_hash,
+    ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size, ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
 
@@ -119,6 +119,57 @@ def line_of(buffer, Py_ssize_t at):
     if not 0 <= at <= view.shape[0]:
         raise ValueError(f"{at} is no place in a text of {view.shape[0]} bytes")
     return ctok_json_line(_first(view), <size_t>at)
+
+
+cdef tuple _written(const ctok_texttable *t):
+    """The buffers of a `TokenTable`."""
+    cdef ctok_status status
+    data, ends, ids = _room(ctok_texttable_size(t)), _room(4 * <size_t>t.n), _room(4 * <size_t>t.n)
+    cdef uint8_t *to_data = _octets(data)
+    cdef uint8_t *to_ends = _octets(ends)
+    cdef uint8_t *to_ids = _octets(ids)
+    with nogil:
+        status = ctok_texttable_write(t, to_data, to_ends, to_ids)
+    if status != CTOK_OK:
+        raise MemoryError()
+    return data, ends, ids
+
+
+def read_tekken(buffer, uint32_t wanted, uint32_t first):
+    """Return the token table of a tekken file's vocabulary, or None: it is not as it should be.
+
+    Parameters
+    ----------
+    buffer
+        The list in JSON.
+    wanted
+        How many ranks are in use; others are left out.
+    first
+        The id of rank 0.
+
+    Returns
+    -------
+    tuple of bytes or None
+        ``(data, ends, ids)``.
+    """
+    cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
+    cdef const uint8_t *text = _first(view)
+    cdef size_t n = <size_t>view.shape[0]
+    cdef ctok_texttable t
+    cdef ctok_status status
+    cdef uint32_t i
+    with nogil:
+        status = ctok_tekken_read(&t, text, n, wanted)
+    try:
+        if status == CTOK_ERR_MEMORY:
+            raise MemoryError()
+        if status != CTOK_OK:
+            return None
+        for i in range(t.n):
+            t.entries[i].id += first
+        return _written(&t)
+    finally:
+        ctok_texttable_free(&t)
 
 
 cdef class JsonFile:
@@ -273,17 +324,7 @@ cdef class JsonFile:
 
     def table(self):
         """Return the vocabulary in byte order: ``(data, ends, ids)``, the buffers of a `TokenTable`."""
-        cdef size_t n = ctok_texttable_size(&self.f.table)
-        cdef ctok_status status
-        data, ends, ids = _room(n), _room(4 * <size_t>self.f.table.n), _room(4 * <size_t>self.f.table.n)
-        cdef uint8_t *to_data = _octets(data)
-        cdef uint8_t *to_ends = _octets(ends)
-        cdef uint8_t *to_ids = _octets(ids)
-        with nogil:
-            status = ctok_texttable_write(&self.f.table, to_data, to_ends, to_ids)
-        if status != CTOK_OK:
-            raise MemoryError()
-        return data, ends, ids
+        return _written(&self.f.table)
 
     def merges(self, size_t prefix=0):
         """Return the merges, ids of left and right in turn, little-endian uint32.

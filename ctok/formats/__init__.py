@@ -65,9 +65,13 @@ def load(
 
 def _file(where: str, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None, said: dict[str, Any]) -> Spec:
     try:
-        data = _disk.read(where)
+        with open(where, "rb", buffering=0) as file:
+            data = file.read(64)
+            if sniff(data) == "binary":  # mapped, not read
+                return _changed(_by_kind("binary", data, where, said), pattern, special_tokens)
+            data += file.read()
     except FileNotFoundError:
-        raise VocabularyFileError("there is no such file", path=where) from None
+        raise _disk.missing(where) from None
     kind = sniff(data)
     if kind == "archive":
         data, kind = _unpacked(data, where)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from base64 import b64decode
 
-from .._native.jsonfile import line_of, locate
+from .._native.jsonfile import line_of, locate, read_tekken
 from ..errors import VocabularyFileError
 from ..spec import BPE, AddedToken, Spec, Split, TokenTable
 from . import _disk
@@ -56,9 +56,17 @@ def loads(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
     """
     where = None if path is None else os.fspath(path)
     raw = bytes(data)
-    document = _document(raw, where)
     try:
-        return _spec(document, where)
+        # The vocabulary without an object for each token; what is odd in any way is read again, slowly, and named.
+        place = locate(raw, ("vocab",))
+        if place is not None:
+            begin, end = place
+            document = _document(raw[:begin] + b"[]" + raw[end:], where)
+            try:
+                return _spec(document, where, memoryview(raw)[begin:end])
+            except _Wrong:
+                pass
+        return _spec(_document(raw, where), where)
     except _Wrong as error:
         place = next((found for n in range(len(error.place), -1, -1) if (found := locate(raw, error.place[:n])) is not None), None)
         raise VocabularyFileError(error.reason, path=where, line=place and line_of(raw, place[0])) from None
@@ -91,7 +99,8 @@ def _document(raw: bytes, where: str | None) -> dict[str, Any]:
     return document
 
 
-def _spec(document: dict[str, Any], where: str | None) -> Spec:
+def _spec(document: dict[str, Any], where: str | None, listed: Buffer | None = None) -> Spec:
+    """The spec of a document; `listed` is its vocabulary when it is not in the document itself."""
     config, vocab = document.get("config"), document.get("vocab")
     if not isinstance(config, dict) or not isinstance(vocab, list):
         raise _Wrong((), "a tekken file must have a config (an object) and a vocab (a list)")
@@ -99,10 +108,13 @@ def _spec(document: dict[str, Any], where: str | None) -> Spec:
     if not isinstance(pattern, str) or not pattern:
         raise _Wrong(("config",), "config.pattern must be the split pattern")
     size, first = _count(config, "default_vocab_size"), _count(config, "default_num_special_tokens")
-    if not first <= size <= first + len(vocab):
+    if not first <= size <= first + len(vocab) and (listed is None or size < first):
         raise _Wrong(("config",), f"config asks for {size} tokens, {first} of them special, but the vocab has only {len(vocab)}")
     special = _special(document.get("special_tokens"), first, config.get("version"))
-    model = BPE(_table(vocab, size - first, first))
+    columns = None if listed is None else read_tekken(listed, size - first, first)
+    if listed is not None and columns is None:
+        raise _Wrong(("vocab",), "look again")
+    model = BPE(TokenTable(*columns) if columns else _table(vocab, size - first, first))
     added = [AddedToken(text, number) for number, text in enumerate(special)]
     roles = {role: text for role, text in _ROLES.items() if text in special}
     return Spec(name_of(where), model, Split(pattern), added, source=where, roles=roles)

@@ -106,7 +106,7 @@ def _parsed(rest: bytes) -> Any:
 def name_of(where: str | None) -> str:
     """Return what a file's tokenizer is called: its stem, or its folder's name where every file is called the same."""
     folder, name = os.path.split(os.path.abspath(where)) if where else ("", "")
-    stem = os.path.splitext(name)[0]
+    stem = os.path.splitext(name.removesuffix(".gz"))[0]
     return (os.path.basename(folder) if stem in ("tokenizer", "vocab", "tekken") else stem) or stem or "tokenizer"
 
 
