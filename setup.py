@@ -54,6 +54,7 @@ MODULES = {
     "unicode": ["unicode"],
     "unigram": ["mem", "trie"],
     "unigram_open": ["mem"],
+    "visible": ["mem"],
     "viterbi": ["mem"],
     "vocab": ["mem", "joins", "vocab"],
     "wordlevel": ["mem", "trie"],

@@ -73,12 +73,14 @@ def _unigram(record: "Unigram") -> "Model":
 
 
 def _of_texts(build: "Callable[[Any], Model]") -> "Callable[[Any, bool], Model]":
-    """These models read the text they are given; a file that spells bytes shows it to them so spelt."""
+    """These models read the text they are given; of a file that spells bytes they are given the spelling."""
 
     def builder(record: "Any", byte_level: bool) -> "Model":
-        if byte_level:
-            raise SpecError(f"a {type(record).__name__} model after a byte-level pre-tokenizer cannot be run")
-        return build(record)
+        if not byte_level:
+            return build(record)
+        from .._native.visible import Visible
+
+        return Visible(build(record))
 
     return builder
 
