@@ -84,7 +84,7 @@ def test_bare_model_is_refused():
 @pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
 def test_models_that_find_no_memory_work_later():
     spec = unigram_from_pieces([("<unk>", 0.0), ("a", -1.0), ("\u0120a", -1.0)])
-    texts = [b"a a a", b"a" * 3000, b" a" * 50_000]
+    texts = [b"a a a", b"a" * 3000, b" a" * 9000]
     check_memory([visible, unigram, unigram_open, model], lambda: Visible(Unigram(spec.tokens, spec.scores, 0)), texts)
     table = table_of_texts({"[UNK]": 0, "a": 1, "##\u0120": 2})
     check_memory([visible, wordpiece, model], lambda: Visible(WordPiece(table)), texts[:1])
