@@ -212,26 +212,84 @@ ctok_status ctok_view_token(const ctok_view *view, ctok_id id, int first, ctok_t
     return status;
 }
 
+/* Put a token's text, of n bytes behind those in use, into the table. */
+static ctok_status add_token(ctok_token *t, ctok_bytes *bytes, size_t n, uint32_t flags) {
+    if (n >= 1u << 24 || bytes->n + n > UINT32_MAX - CTOK_VOCAB_PAD) return CTOK_ERR_FORMAT;
+    t->begin = (uint32_t)bytes->n;
+    t->len = n & 0xFFFFFF;
+    t->flags = flags & 0xFF;
+    bytes->n += n;
+    return CTOK_OK;
+}
+
+/* The head does nothing, or replaces one text: the same as by the machine, but quick. `to` has room. Returns how many bytes it wrote. */
+static size_t replace_all(const ctok_op *op, const uint8_t *p, size_t n, uint8_t *to) {
+    const uint8_t *end = p + n;
+    uint8_t *const begin = to;
+    if (op == NULL) {
+        if (n > 0) memcpy(to, p, n);
+        return n;
+    }
+    while (p < end) {
+        if (*p == op->find[0] && (size_t)(end - p) >= op->n_find && memcmp(p, op->find, op->n_find) == 0) {
+            memcpy(to, op->put, op->n_put);
+            to += op->n_put;
+            p += op->n_find;
+        } else {
+            *to++ = *p++;
+        }
+    }
+    return (size_t)(to - begin);
+}
+
+static int is_short_way(const ctok_view *view) {
+    const ctok_chain *c = view->chain;
+    return !view->spelled && (c->n_head == 0 || (c->n_head == 1 && c->ops[0].kind == CTOK_OP_REPLACE));
+}
+
+static ctok_status fill_short_way(const ctok_view *view, ctok_token *by_id, ctok_bytes *bytes) {
+    const ctok_op *op = view->chain->n_head ? &view->chain->ops[0] : NULL;
+    for (uint32_t id = 0; id < view->source->n_ids; id++) {
+        const ctok_token t = view->source->by_id[id];
+        if (!(t.flags & CTOK_TOKEN_KNOWN)) continue;
+        if (ctok_bytes_reserve(bytes, (size_t)t.len * (1 + (op ? op->n_put : 0))) != CTOK_OK) return CTOK_ERR_MEMORY;
+        uint8_t *to = bytes->at + bytes->n;
+        size_t n = replace_all(op, view->source->bytes + t.begin, t.len, to);
+        const uint32_t flags = settle_token(view->chain, to, &n, t.flags);
+        const ctok_status status = add_token(&by_id[id], bytes, n, flags);
+        if (status != CTOK_OK) return status;
+    }
+    return CTOK_OK;
+}
+
 static ctok_status fill_tokens(const ctok_view *view, ctok_machine *m, ctok_token *by_id, ctok_bytes *bytes, ctok_text *spelled) {
     ctok_text *out = m->sink;
     for (uint32_t id = 0; id < view->source->n_ids; id++) {
         const ctok_token t = view->source->by_id[id];
-        memset(&by_id[id], 0, sizeof by_id[id]);
         if (!(t.flags & CTOK_TOKEN_KNOWN)) continue;
         out->n = 0;
         if (through_head(view, m, t, 0, spelled) != CTOK_OK) return CTOK_ERR_MEMORY;
         ctok_machine_commit(m);
         size_t n = out->n;
         const uint32_t flags = settle_token(view->chain, out->p, &n, t.flags);
-        if (n >= 1u << 24 || bytes->n + n > UINT32_MAX - CTOK_VOCAB_PAD) return CTOK_ERR_FORMAT;
-        by_id[id].begin = (uint32_t)bytes->n;
-        by_id[id].len = n & 0xFFFFFF;
-        by_id[id].flags = flags & 0xFF;
-        if (ctok_bytes_append(bytes, out->p, n) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (ctok_bytes_reserve(bytes, n) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (n > 0) memcpy(bytes->at + bytes->n, out->p, n);
+        const ctok_status status = add_token(&by_id[id], bytes, n, flags);
+        if (status != CTOK_OK) return status;
     }
+    return CTOK_OK;
+}
+
+/* The padding behind the last token, and no more room than is used. */
+static ctok_status finish_bytes(ctok_bytes *bytes) {
     if (ctok_bytes_reserve(bytes, CTOK_VOCAB_PAD) != CTOK_OK) return CTOK_ERR_MEMORY;
     memset(bytes->at + bytes->n, 0, CTOK_VOCAB_PAD);
     bytes->n += CTOK_VOCAB_PAD;
+    uint8_t *less = ctok_mem_resize(bytes->at, bytes->n, 1);
+    if (less != NULL) {
+        bytes->at = less;
+        bytes->cap = bytes->n;
+    }
     return CTOK_OK;
 }
 
@@ -241,9 +299,12 @@ ctok_status ctok_view_fill(const ctok_view *view, ctok_token *by_id, ctok_bytes 
     ctok_machine m;
     ctok_text_init(&out, first, sizeof first);
     ctok_text_init(&spelled, NULL, 0);
+    memset(by_id, 0, view->source->n_ids * sizeof *by_id);
     ctok_status status = start_head(&m, view->chain, &out);
     if (status == CTOK_OK) status = ctok_bytes_reserve(bytes, view->source->n_bytes + CTOK_VOCAB_PAD);
-    if (status == CTOK_OK) status = fill_tokens(view, &m, by_id, bytes, &spelled);
+    if (status == CTOK_OK)
+        status = is_short_way(view) ? fill_short_way(view, by_id, bytes) : fill_tokens(view, &m, by_id, bytes, &spelled);
+    if (status == CTOK_OK) status = finish_bytes(bytes);
     ctok_machine_free(&m);
     ctok_text_free(&out);
     ctok_text_free(&spelled);

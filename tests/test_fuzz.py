@@ -21,6 +21,10 @@ COLUMNS = (TABLE.data, TABLE.ends, TABLE.ids)
 SEEDS = {
     "added": [b"\x01\x00\x03\x00\x02\x04\x05\x06\x01\x07\x05\x02\0\x49" + bytes(range(16)) * 3 + b"\x03\x00\x05\x05\x05\x03\x00",
               b"\x03\x06\x03\x00\x04\x03\x02\x05\x00\x01\x03\x00\x03\0\xc7" + b"\x05\x05\x03\x00\x04\x06\x07" * 5],
+    "chain": [b"\0\6\5\0\7\0\0\0\x08\0\0\0\3\1\0\1\xff\2" + bytes(range(20)) * 2,
+              b"\n\0\0\0\0\0\1\0\x0b\0\0\0\t\x08\5\0\xff\"\x0b\x0b\n\n\0\0\x0b\x0c",
+              b"\7\0\0\0\n\0\0\0\2\7\5\0\x19\0\3\0\xffC\6\7\x08\t\t\x08\7\6\6\x13\0\n",
+              b"\x18\6\5\0\xff\x12\x10\x11\0\1\2\3\4\x11\x11", b"\t\1\5\0\5\0\0\0\3\0\0\n\xff\xb1" + bytes(range(19, -1, -1))],
     "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
     "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,
@@ -37,7 +41,7 @@ SEEDS = {
     ],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"added": 3, "split": 5, "vocab": 20}  # a run of these costs more
+SHARE = {"added": 3, "chain": 10, "split": 5, "vocab": 20}  # a run of these costs more
 
 
 def targets():
