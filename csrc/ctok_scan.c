@@ -32,6 +32,7 @@ const uint8_t ctok_scan_kinds[64] = {
 static const ctok_block_fn *const families[CTOK_SCAN_FAMILIES] = {
     ctok_scan_gpt2_levels,  ctok_scan_cl100k_levels, ctok_scan_cl100k_tail_levels,
     ctok_scan_qwen2_levels, ctok_scan_qwen35_levels, ctok_scan_o200k_levels,
+    ctok_scan_deepseek3_levels,
 };
 
 #ifdef CTOK_SCAN_X86

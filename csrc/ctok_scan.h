@@ -19,6 +19,7 @@ typedef enum ctok_scan_family {
     CTOK_SCAN_QWEN2,   /* as CL100K with \p{N} for \p{N}{1,3} */
     CTOK_SCAN_QWEN35,  /* as QWEN2 with marks joined to letters: [^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+ and [^\s\p{L}\p{M}\p{N}]+ */
     CTOK_SCAN_O200K,   /* words cut at a change of case, contractions as suffixes, [\r\n/]* after punctuation */
+    CTOK_SCAN_DEEPSEEK3, /* numbers, CJK, and words joined to one character before them, each isolated in turn */
     CTOK_SCAN_FAMILIES
 } ctok_scan_family;
 
@@ -43,5 +44,6 @@ extern const ctok_block_fn ctok_scan_cl100k_tail_levels[CTOK_SCAN_LEVELS];
 extern const ctok_block_fn ctok_scan_qwen2_levels[CTOK_SCAN_LEVELS];
 extern const ctok_block_fn ctok_scan_qwen35_levels[CTOK_SCAN_LEVELS];
 extern const ctok_block_fn ctok_scan_o200k_levels[CTOK_SCAN_LEVELS];
+extern const ctok_block_fn ctok_scan_deepseek3_levels[CTOK_SCAN_LEVELS];
 
 #endif

@@ -54,7 +54,7 @@ CTOK_SCAN_INLINE uint64_t cl100k_starts_of(ctok_masks *m, const uint8_t *at, cl1
     const uint64_t joined = ctok_bits_after((m->white & ~m->newline) | punct, m->tail);
     const uint64_t numbers = rule.digits == 1 ? m->number & ~m->tail : ctok_starts_of_threes(m->number);
     const uint64_t decided = ctok_bits_decided(m);
-    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | numbers | ctok_starts_of_lines(m, other);
+    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | numbers | ctok_starts_of_lines(m, other, 0);
     for (uint64_t quotes = m->quote & punct & ctok_bits_below(m->n - 3); quotes; quotes &= quotes - 1) {
         const size_t stop = ctok_scan_contraction(at, ctok_bits_first(quotes), 64, 1);
         if (stop) starts |= (uint64_t)1 << stop;

@@ -106,7 +106,7 @@ CTOK_SCAN_INLINE uint64_t o200k_starts(ctok_masks *m, const uint8_t *at) {
     const uint64_t punct = other & ~(other << 1) & ~(m->space << 1);
     const uint64_t joined = ctok_bits_after((m->white & ~m->newline) | punct, m->tail);
     uint64_t decided = ctok_bits_decided(m);
-    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | ctok_starts_of_threes(m->number) | ctok_starts_of_lines(m, other);
+    uint64_t starts = (word & ~(word << 1) & ~joined) | punct | ctok_starts_of_threes(m->number) | ctok_starts_of_lines(m, other, 0);
     starts |= o200k_starts_of_case(m, word);
     starts = o200k_join_suffixes(m, at, word, starts, &decided);
     const uint64_t taken = m->newline & other << 1;

@@ -23,12 +23,12 @@ CTOK_SCAN_INLINE uint64_t ctok_starts_of_threes(uint64_t number) {
 
 /* ctok_starts_of_lines - the starts inside white space under `[^\s..]+[\r\n]* | \s*[\r\n]+ | \s+(?!\S) | \s+`; other = what the
  * first of these is made of. Newlines right after other belong to it. What remains of a run starts; so does what follows its last
- * newline, and its last character if that is no newline. */
-CTOK_SCAN_INLINE uint64_t ctok_starts_of_lines(const ctok_masks *m, uint64_t other) {
+ * newline, and its last character if that is no newline (and no byte of `limits` follows, which is as the end of the text). */
+CTOK_SCAN_INLINE uint64_t ctok_starts_of_lines(const ctok_masks *m, uint64_t other, uint64_t limits) {
     const uint64_t blank = m->white & ~m->newline;
     const uint64_t taken = m->newline & other << 1;
     uint64_t starts = m->white & ~(m->white << 1) & ~taken;
-    starts |= blank & ~(m->white >> 1);
+    starts |= blank & ~((m->white | limits) >> 1);
     if (!m->newline) return starts;
     const uint64_t indent = blank & m->newline << 1;
     uint64_t follows = indent;

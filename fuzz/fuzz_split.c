@@ -1,6 +1,6 @@
 /* fuzz_split.c - a known split pattern on text of telling characters: every scanner gives the machine's pretokens, a pretoken scanned in pieces
  * stops where the blocks say, and what is let go while the text arrives is never taken back.
- * links: dfa split scan scan_gpt2 scan_cl100k scan_o200k unicode */
+ * links: dfa split scan scan_gpt2 scan_cl100k scan_o200k scan_deepseek unicode */
 #include <stdlib.h>
 #include <string.h>
 

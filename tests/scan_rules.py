@@ -2,6 +2,8 @@
 
 import random
 
+from ctok.stages._pattern.fused import CHAINS
+
 CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 # Family -> the patterns that it stands for, the first one in words that the regex module also understands.
 PATTERNS = {
@@ -21,6 +23,7 @@ PATTERNS = {
         rf"|[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]+[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]*{CONTRACTION}?"
         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ],
+    "deepseek3": [CHAINS["deepseek3"][1].replace("|$)", r"|\Z)")],
 }
 # One character for every way a rule can look at one (U+017F is a letter s to (?i:'s), U+01C5 is Lt, U+02B0 is Lm).
 ALPHABET = [" ", "\n", "\t", "a", "s", "l", "B", "L", "1", "'", "!", "/", "\u4e2d", "\u0301", "\u017f", "\u3000", "\u01c5"]

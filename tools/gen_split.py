@@ -47,7 +47,7 @@ PATTERNS = [
 ]
 
 # Families that csrc/ctok_scan.h has a scanner for.
-SCANNERS = {family: f"CTOK_SCAN_{family.upper()}" for family in ("gpt2", "cl100k", "cl100k_tail", "qwen2", "qwen35", "o200k")}
+SCANNERS = {family: f"CTOK_SCAN_{family.upper()}" for family in ("gpt2", "cl100k", "cl100k_tail", "qwen2", "qwen35", "o200k", "deepseek3")}
 
 
 def numbers(values, width=30):

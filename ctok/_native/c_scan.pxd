@@ -17,6 +17,7 @@ cdef extern from "ctok_scan.h" nogil:
         CTOK_SCAN_QWEN2
         CTOK_SCAN_QWEN35
         CTOK_SCAN_O200K
+        CTOK_SCAN_DEEPSEEK3
         CTOK_SCAN_FAMILIES
     ctypedef enum ctok_scan_level:
         CTOK_SCAN_SCALAR

@@ -8,7 +8,7 @@ from ctok._native.c_scan cimport (
     ctok_block, ctok_block_fn, ctok_scan_family, ctok_scan_level, ctok_scan_select,
 )
 
-FAMILIES = ("gpt2", "cl100k", "cl100k_tail", "qwen2", "qwen35", "o200k")
+FAMILIES = ("gpt2", "cl100k", "cl100k_tail", "qwen2", "qwen35", "o200k", "deepseek3")
 LEVELS = ("scalar", "sse2", "avx2", "avx512")
 
 cdef enum:
