@@ -60,7 +60,6 @@ typedef struct ctok_normal_room {
     ctok_bytes pool;      /* texts that entries point to: length, bytes */
     uint8_t ascii[128];   /* new character, or CTOK_ASCII_STOP */
     uint8_t ascii_kind;   /* which block loop fits the table; 0: none */
-    uint8_t identity;     /* what the fast lane does not stop at stays as it is */
     /* STRIP */
     uint8_t left, right;
     /* PREPEND, LITERAL, RUN, PATTERN, HOOK */

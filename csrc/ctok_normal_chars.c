@@ -345,13 +345,18 @@ static void fast_lane(const ctok_normal_room *r, const uint8_t *in, size_t n, ct
             continue;
         }
         const uint32_t entry = r->fused[long_record(in + pos, &len)];
+        if (CTOK_LIKELY((entry & ~FWD) == SAME << KIND_SHIFT)) {
+            last = pos;
+            back = (size_t)(to - base);
+            memcpy(to, in + pos, 4);
+            to += len;
+            pos += len;
+            continue;
+        }
         if (entry & (BACK | THRU) || KIND(entry) > TEXT) break;
         last = pos;
         back = (size_t)(to - base);
-        if (KIND(entry) == SAME) {
-            memcpy(to, in + pos, 4);
-            to += len;
-        } else if (KIND(entry) == TEXT) {
+        if (KIND(entry) == TEXT) {
             const uint8_t *text = r->pool.at + (entry >> TEXT_SHIFT);
             if (text[0] > 2 * len || text[0] > 8) break;
             memcpy(to, text + 1, 8);

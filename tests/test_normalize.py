@@ -2,6 +2,9 @@
 
 import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -322,6 +325,12 @@ def test_normalizer_stream_lets_go_what_is_certain(name, fed, out, held):
 def test_normalizer_with_a_pattern_beyond_machines_says_that_it_does_not_stream():
     assert not build("replace-behind").streams
     assert build("replace-class").streams
+
+
+@pytest.mark.skipif(TEXTS < 100_000, reason="asks the reference about every character for minutes; CTOK_RANDOM_TEXTS=100000 runs it")
+def test_normalizer_tables_are_what_the_tool_writes():
+    tool = Path(__file__).resolve().parent.parent / "tools" / "gen_normalize.py"
+    subprocess.run([sys.executable, str(tool), "--check"], check=True)
 
 
 # ---- what it refuses ----
