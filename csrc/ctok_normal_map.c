@@ -45,7 +45,7 @@ static ctok_status visible(mapper *m) {
     for (size_t i = 0; i < m->work.a.n && status == CTOK_OK; i++) {
         uint8_t p[4];
         const size_t n = ctok_utf8_put(p, m->work.a.at[i].code);
-        for (size_t k = 0; k < n && status == CTOK_OK; k++) status = ctok_items_push(&m->work.b, ctok_visible_byte(p[k]), m->work.a.at[i].from);
+        for (size_t k = 0; k < n && status == CTOK_OK; k++) status = ctok_items_push(&m->work.b, ctok_bytelevel_char(p[k]), m->work.a.at[i].from);
     }
     swap_in(m);
     return status;

@@ -19,7 +19,7 @@ ctok_status ctok_room_bytes(const ctok_normal_room *r, ctok_room_state *s, const
         if ((uint8_t)(in[i] - 0x21) < 0x5E) {
             *to++ = in[i];
         } else {
-            to += ctok_utf8_put(to, ctok_visible_byte(in[i]));
+            to += ctok_utf8_put(to, ctok_bytelevel_char(in[i]));
         }
     }
     out->n = (size_t)(to - out->at);

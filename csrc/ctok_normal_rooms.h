@@ -6,6 +6,7 @@
 #ifndef CTOK_NORMAL_ROOMS_H
 #define CTOK_NORMAL_ROOMS_H
 
+#include "ctok_bytelevel.h"
 #include "ctok_normal.h"
 #include "ctok_normal_ops.h"
 
@@ -44,12 +45,5 @@ size_t ctok_room_cluster(const uint8_t *in, size_t n, size_t *n_chars);
 
 /* How many characters of a cluster the table is asked about together: clusters of fewer bytes. */
 #define CTOK_CLUSTER_BYTES 6
-
-/* The visible character of each byte, in UTF-8 of one or two bytes. */
-static inline uint32_t ctok_visible_byte(uint8_t b) {
-    if ((b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE) return b;
-    if (b < 0x21) return 0x100u + b;
-    return b == 0xAD ? 0x143u : 0x121u + (b - 0x7Fu);
-}
 
 #endif
