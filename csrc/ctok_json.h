@@ -41,7 +41,10 @@ typedef struct ctok_json_string {
 } ctok_json_string;
 
 static inline void ctok_json_init(ctok_json *j, const uint8_t *buf, size_t n) {
-    *j = (ctok_json){.buf = buf, .end = n};
+    j->buf = buf;
+    j->at = j->where = 0;
+    j->end = n;
+    j->fault = CTOK_JSON_OK;
 }
 
 /* ctok_json_fail - note a fault, if it is the first one. Returns 0, so that a caller can return it. */

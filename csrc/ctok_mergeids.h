@@ -26,7 +26,8 @@ typedef struct ctok_mergeids {
 } ctok_mergeids;
 
 static inline void ctok_mergeids_init(ctok_mergeids *m) {
-    *m = (ctok_mergeids){.bad = CTOK_TEXT_NONE};
+    memset(m, 0, sizeof *m);
+    m->bad = CTOK_TEXT_NONE;
 }
 
 /* ctok_mergeids_flush - look up what waits. Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT: m->bad is not in the table. */
@@ -36,8 +37,12 @@ ctok_status ctok_mergeids_flush(ctok_mergeids *m, const ctok_texttable *t);
 static inline ctok_status ctok_mergeids_add(ctok_mergeids *m, const ctok_texttable *t, const uint8_t *left, size_t n_left,
                                              const uint8_t *right, size_t n_right) {
     ctok_merge_text *w = &m->waiting[m->n_waiting];
-    w[0] = (ctok_merge_text){left, (uint32_t)n_left, ctok_text_hash(left, n_left)};
-    w[1] = (ctok_merge_text){right, (uint32_t)n_right, ctok_text_hash(right, n_right)};
+    w[0].at = left;
+    w[0].len = (uint32_t)n_left;
+    w[0].hash = ctok_text_hash(left, n_left);
+    w[1].at = right;
+    w[1].len = (uint32_t)n_right;
+    w[1].hash = ctok_text_hash(right, n_right);
     CTOK_PREFETCH(&t->slots[w[0].hash & t->mask]);
     CTOK_PREFETCH(&t->slots[w[1].hash & t->mask]);
     m->n_waiting += 2;
