@@ -586,6 +586,7 @@ void ctok_machine_begin(ctok_machine *m) {
 
 void ctok_machine_rollback(ctok_machine *m) {
     memcpy(m->now, m->now + m->chain->n_ops, m->chain->n_ops * sizeof *m->now);
+    for (uint32_t k = m->from; k < m->to; k++) m->hold[k].n = end_of_held(m, k);
 }
 
 void ctok_machine_commit(ctok_machine *m) {

@@ -108,6 +108,7 @@ static void feed(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, co
             ctok_decoder_commit(d, &call, final);
         } else {
             ctok_decoder_rollback(d, &saved);
+            if (d->start & CTOK_START_MACHINE) check(ctok_machine_check(&d->more->machine, d->n_open));
         }
         ctok_text_free(&text);
         if (status == CTOK_OK) return;

@@ -337,6 +337,19 @@ def test_what_cannot_run_is_refused():
         build_decoder(records.String("a"), vocab)
 
 
+def test_state_goes_over_to_a_tokenizer_built_again():
+    vocab, ids = vocab_of(["a" + SPACE, "ba"])
+    record = records.Sequence([records.Replace(records.Regex("a+"), "x"), records.BPEDecoder("b")])
+    one, two = (IncrementalDecoder(build_decoder(record, vocab).vocab) for _ in range(2))
+    other = IncrementalDecoder(build_decoder(records.BPEDecoder("b"), vocab).vocab)
+    text = one.decode(ids)
+    two.setstate(one.getstate())
+    assert two.decode([], final=True) == one.decode([], final=True)
+    with pytest.raises(StateError, match="another tokenizer"):
+        other.setstate(two.getstate())
+    assert text.startswith("x" + SPACE)
+
+
 def test_streams_says_whether_all_is_released():
     vocab, _ = vocab_of(["a"])
     assert build_decoder(LLAMA, vocab).streams

@@ -94,6 +94,15 @@ cdef class Chain:
 cdef class DecodedVocab(Vocab):
     """Made by `Decoding` only."""
 
+    @property
+    def fingerprint(self):
+        """Eight bytes that differ between vocabularies and chains. Computed once."""
+        if self._fingerprint is None:
+            from hashlib import blake2b
+            what = repr((self.chain.ops, self.w.spelled)).encode()
+            self._fingerprint = blake2b(self.source.fingerprint + what, digest_size=8).digest()
+        return self._fingerprint
+
     def __dealloc__(self):
         ctok_bytes_free(&self.texts_of_tokens)
         if self.tokens != NULL:
@@ -101,7 +110,6 @@ cdef class DecodedVocab(Vocab):
 
 
 cdef Vocab _decoded(Vocab source, Chain chain, bint spelled):
-    from hashlib import blake2b
     cdef DecodedVocab made = DecodedVocab.__new__(DecodedVocab, b"", b"", b"")
     cdef ctok_status status
     made.source = source
@@ -110,7 +118,6 @@ cdef Vocab _decoded(Vocab source, Chain chain, bint spelled):
     made.w.source = &source.v
     made.w.spelled = spelled
     made.special_tokens = source.special_tokens
-    made._fingerprint = blake2b(source.fingerprint + repr((chain.ops, spelled)).encode(), digest_size=8).digest()
     made.tokens = <ctok_token *>ctok_mem_block(source.v.n_ids * sizeof(ctok_token))
     if made.tokens == NULL:
         raise MemoryError("no memory for the texts of the tokens")

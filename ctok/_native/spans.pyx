@@ -8,7 +8,7 @@ from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
 from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_append, ctok_text_free, ctok_text_init)
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
-from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_free, ctok_token
+from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token
 from ctok._native.detokenize cimport DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, parse_how, spoil_bad_runs
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
@@ -186,3 +186,8 @@ cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy
         ctok_mem_free(lens)
         ctok_text_free(&raw)
         free_ids(&a)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

@@ -98,7 +98,7 @@ def _of_replace(step: records.Replace, joined: bool) -> list[Op]:
     pattern = step.pattern
     if isinstance(pattern, records.String) or not any(char in r"\.^$|?*+()[]{}" for char in pattern.text):
         return _replace(pattern.text, step.content)
-    return [_op("regex", _rewriter(pattern.text, step.content))]
+    return [_op("regex", _Rewriter(pattern.text, step.content))]
 
 
 def _of_metaspace(step: records.Metaspace, joined: bool) -> list[Op]:
@@ -141,32 +141,38 @@ _MAKERS: dict[type, Callable[..., list[Op]]] = {
 }
 
 
-def _rewriter(pattern: str, content: str) -> Callable[[bytes], bytes]:
-    """Return what replaces the matches of `pattern` in UTF-8.
+class _Rewriter:
+    """Replaces the matches of a pattern in UTF-8.
 
     An empty match right behind a match does not count; after an empty match the search goes on from the same place, so it may be found
     again there, and then from the next character.
     """
-    import regex
 
-    from ..errors import PatternError
-    from ._pattern.rewrite import rewrite
+    __slots__ = ("compiled", "content", "pattern")
 
-    text, nested = rewrite(f"(?m:{pattern})")  # Oniguruma's ^ and $ are those of lines
-    try:
-        compiled = regex.compile(text, regex.V1 if nested else regex.V0)
-    except (regex.error, RecursionError) as error:
-        raise PatternError(f"pattern {pattern!r} of a decoder: {error}", pattern=pattern) from None
+    def __init__(self, pattern: str, content: str) -> None:
+        import regex
 
-    def change(raw: bytes) -> bytes:
+        from ..errors import PatternError
+        from ._pattern.rewrite import rewrite
+
+        self.pattern, self.content = pattern, content
+        text, nested = rewrite(f"(?m:{pattern})")  # Oniguruma's ^ and $ are those of lines
+        try:
+            self.compiled = regex.compile(text, regex.V1 if nested else regex.V0)
+        except (regex.error, RecursionError) as error:
+            raise PatternError(f"pattern {pattern!r} of a decoder: {error}", pattern=pattern) from None
+
+    def __repr__(self) -> str:  # part of the fingerprint of a saved state
+        return f"_Rewriter({self.pattern!r}, {self.content!r})"
+
+    def __call__(self, raw: bytes) -> bytes:
         token, out, sent, at, before = raw.decode("utf-8", "replace"), [], 0, 0, -1
-        while at <= len(token) and (match := compiled.search(token, at)):
+        while at <= len(token) and (match := self.compiled.search(token, at)):
             start, stop = match.span()
             if start == stop == before:
                 at += 1
                 continue
-            out += [token[sent:start], content]
+            out += [token[sent:start], self.content]
             sent = at = before = stop
         return "".join([*out, token[sent:]]).encode()
-
-    return change
