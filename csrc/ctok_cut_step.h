@@ -77,10 +77,8 @@ static inline void cut_copy(cut_out *out, const cut_in *in, size_t from, size_t 
 
 /* cut_put - these bytes flow on; they stem from where the byte `at` of in does. n <= 4. */
 static inline void cut_put(cut_out *out, const cut_in *in, size_t at, const uint8_t *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out->text[out->n + i] = bytes[i];
-        if (CTOK_UNLIKELY(in->map != NULL)) out->map[out->n + i] = in->map[at];
-    }
+    for (size_t i = 0; i < n; i++) out->text[out->n + i] = bytes[i];
+    for (size_t i = 0; in->map != NULL && i < n; i++) out->map[out->n + i] = in->map[at];
     if (CTOK_UNLIKELY(at < in->zero)) out->zero += n;
     out->n += n;
     out->open = 1;

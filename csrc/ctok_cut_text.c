@@ -1,6 +1,11 @@
 /* ctok_cut_text.c - the steps that change the text: blanks made visible, blanks put in front. */
 #include "ctok_cut_step.h"
 
+#if defined(__SSE2__) && defined(__GNUC__)
+#include <emmintrin.h>
+#define SIXTEEN 1
+#endif
+
 void ctok_cut_as_metaspace(ctok_cut_step *s, uint32_t character, ctok_cut_prepend prepend, int cuts) {
     memset(s, 0, sizeof *s);
     s->kind = CTOK_CUT_METASPACE;
@@ -25,6 +30,26 @@ static inline int is_text(const ctok_cut_step *s, const uint8_t *p) {
     return p[0] == s->text[0] && memcmp(p, s->text, s->text_len) == 0; /* whole characters: the first byte says how many follow */
 }
 
+/* The first place from i on, up to end, of a blank or a byte like `lead`; n bytes are readable. */
+static inline size_t next_mark(const uint8_t *p, size_t i, size_t end, size_t n, uint8_t lead) {
+#ifdef SIXTEEN
+    const __m128i blanks = _mm_set1_epi8(' '), leads = _mm_set1_epi8((char)lead);
+    while (i < end && n - i >= 16) {
+        const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+        const unsigned found = (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, blanks), _mm_cmpeq_epi8(v, leads)));
+        if (found) {
+            i += (size_t)__builtin_ctz(found);
+            return i < end ? i : end;
+        }
+        i += 16;
+    }
+#else
+    (void)n;
+#endif
+    while (i < end && p[i] != ' ' && p[i] != lead) i++;
+    return i < end ? i : end;
+}
+
 /* The piece in[begin, end), or the next part of one: m->prev says whether it had bytes before. */
 static void metaspace_piece(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, size_t begin, size_t end, cut_out *out) {
     size_t run = begin;
@@ -33,10 +58,10 @@ static void metaspace_piece(const ctok_cut_step *s, ctok_cut_room *m, const cut_
         if (s->prepend == CTOK_CUT_ALWAYS || here) cut_put(out, in, begin, s->text, s->text_len);
     }
     m->prev = 1;
-    for (size_t i = begin; i < end; i++) {
-        const uint8_t byte = in->p[i];
-        const int blank = byte == ' ';
-        if (CTOK_LIKELY(!blank && !(byte == s->text[0] && s->cuts && is_text(s, in->p + i)))) continue;
+    const uint8_t lead = s->cuts ? s->text[0] : ' ';
+    for (size_t i = begin; (i = next_mark(in->p, i, end, in->n, lead)) < end; i++) {
+        const int blank = in->p[i] == ' ';
+        if (!blank && !is_text(s, in->p + i)) continue;
         cut_copy(out, in, run, i);
         if (s->cuts) cut_border(out);
         run = i;
