@@ -17,6 +17,7 @@ from setuptools.command.build_ext import build_ext
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
     "added": ["added", "mem", "unicode", "utf8"],
+    "align": ["mem", "added", "unicode", "utf8"],
     "batch": ["mem", "pool", "text", "utf8"],
     "bpe": ["mem"],
     "buildinfo": [],
@@ -28,6 +29,8 @@ MODULES = {
     "detokenize": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "files": ["mem", "bytesort", "rankfile", "pack"],
+    "flow": ["mem", "added", "safecut", "unicode", "utf8"],
+    "flowstate": ["mem", "added", "unicode", "utf8"],
     "ids": ["mem"],
     "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "tekken", "texttable", "utf8"],
     "lattice": ["mem"],
@@ -44,6 +47,7 @@ MODULES = {
     "places": ["mem", "utf8"],
     "readids": ["mem"],
     "safecut": ["mem", "safecut"],
+    "rooms": [],
     "scan": ["mem", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],
     "spans": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],

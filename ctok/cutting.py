@@ -25,7 +25,7 @@ AHEAD = 32  # characters that bisection also looks at behind what it found
 
 def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
     """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits."""
-    if tokenizer.splitter is None:
+    if not tokenizer.streams:
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
     marks, end = _read(tokenizer.counter(**options), text, start, max_tokens)
     while marks:

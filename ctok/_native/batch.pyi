@@ -10,6 +10,7 @@ def encode_batch(
     num_threads: int | None,
     allowed: Collection[str],
     disallowed: Collection[str],
+    add_special: bool,
     errors: str,
     counting: Literal[False],
 ) -> list[list[int]]: ...
@@ -20,6 +21,7 @@ def encode_batch(
     num_threads: int | None,
     allowed: Collection[str],
     disallowed: Collection[str],
+    add_special: bool,
     errors: str,
     counting: Literal[True],
 ) -> list[int]: ...

@@ -1,7 +1,7 @@
 # cython: freethreading_compatible=False
 """Many texts, or many lists of ids, on several threads with the GIL released."""
 
-from libc.stdint cimport UINT64_MAX, uint32_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 from ctok._native.c_text cimport ctok_text, ctok_text_free, ctok_text_init
@@ -47,7 +47,7 @@ cdef void work_off(void *arg, size_t worker) noexcept nogil:
         job.worker = worker
         job.begin = c.ids.n
         c.counted = 0
-        job.status = encode_job(c, &b.engine, job, b.how, UINT64_MAX)
+        job.status = encode_job(c, &b.engine, job, b.how)
         job.bad = c.bad
         job.number = c.counted
         if job.status != CTOK_OK:
@@ -56,6 +56,8 @@ cdef void work_off(void *arg, size_t worker) noexcept nogil:
         i = ctok_pool_ticket(&b.ticket)
 
 cdef Py_ssize_t workers_for(num_threads, Py_ssize_t n_jobs, size_t total) except -1:
+    if num_threads is not None and not isinstance(num_threads, int):
+        raise TypeError(f"num_threads must be an int or None, not {type(num_threads).__name__}")
     if num_threads is not None and num_threads < 1:
         raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     if n_jobs < 2 or total < SHARED:
@@ -90,14 +92,14 @@ cdef list collect(Batch *b, list texts, Literals literals, bint counting):
     return out
 
 
-cdef list encode_one_by_one(Pipeline tokenizer, list texts, Literals literals, errors, bint counting):
+cdef list encode_one_by_one(Pipeline tokenizer, list texts, Literals literals, bint add_special, errors, bint counting):
     """For a split rule that only Python can run."""
     cdef Context *c
     out = []
     for i, text in enumerate(texts):
         c = tokenizer.acquire()
         try:
-            tokenizer.run(c, text, literals, errors, UINT64_MAX)
+            tokenizer.run(c, text, literals, add_special, errors)
             out.append(c.ids.n if counting else ids_to_list(c.ids.at, c.ids.n))
         except CtokError as error:
             error.args = (f"text {i}: {error}",)
@@ -107,7 +109,7 @@ cdef list encode_one_by_one(Pipeline tokenizer, list texts, Literals literals, e
     return out
 
 
-def encode_batch(Pipeline tokenizer, texts, num_threads, allowed, disallowed, errors, bint counting):
+def encode_batch(Pipeline tokenizer, texts, num_threads, allowed, disallowed, bint add_special, errors, bint counting):
     """Encode (or count) each text; the contract is `Tokenizer.encode_batch`."""
     cdef Batch b
     cdef Py_ssize_t i, n, n_workers = 0
@@ -125,13 +127,13 @@ def encode_batch(Pipeline tokenizer, texts, num_threads, allowed, disallowed, er
         for i in range(n):
             kept[i] = tokenizer.prepare(kept[i], errors, &b.jobs[i], f"text {i}: ")
             total += b.jobs[i].n
-        if tokenizer.splitter is None:
-            return encode_one_by_one(tokenizer, kept, literals, errors, counting)
+        if tokenizer.splitter is None and tokenizer.flow is None:
+            return encode_one_by_one(tokenizer, kept, literals, add_special, errors, counting)
         n_workers = hire(tokenizer, &b, workers_for(num_threads, n, total), counting)
         b.n_jobs = n
         b.ticket = 0
         b.how = CTOK_SURROGATE_STRICT if errors == "strict" else CTOK_SURROGATE_REPLACE
-        tokenizer.engine(literals, &b.engine)
+        tokenizer.engine(literals, add_special, &b.engine)
         if total < ALONE:
             work_off(&b, 0)
         else:

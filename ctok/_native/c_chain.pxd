@@ -1,15 +1,8 @@
 from libc.stdint cimport uint8_t, uint32_t
 
+from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_token, ctok_vocab
-
-cdef extern from "ctok_bytes.h" nogil:
-    ctypedef struct ctok_bytes:
-        uint8_t *at
-        size_t n
-        size_t cap
-    ctok_status ctok_bytes_append(ctok_bytes *b, const uint8_t *p, size_t n)
-    void ctok_bytes_free(ctok_bytes *b)
 
 cdef extern from "ctok_chain.h" nogil:
     ctypedef struct ctok_op_spec:

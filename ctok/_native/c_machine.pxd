@@ -1,6 +1,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_chain cimport ctok_bytes, ctok_chain
+from ctok._native.c_bytes cimport ctok_bytes
+from ctok._native.c_chain cimport ctok_chain
 
 cdef extern from "ctok_machine.h" nogil:
     ctypedef struct ctok_op_state:

@@ -1,16 +1,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_vocab cimport ctok_status
-
-cdef extern from "ctok_bytes.h" nogil:
-    ctypedef struct ctok_bytes:
-        uint8_t *at
-        size_t n
-        size_t cap
-    ctok_status ctok_bytes_reserve(ctok_bytes *b, size_t more)
-    ctok_status ctok_bytes_append(ctok_bytes *b, const uint8_t *p, size_t n)
-    void ctok_bytes_free(ctok_bytes *b)
 
 ctypedef ctok_status (*encode_fn)(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
                                   ctok_ids *ends) noexcept nogil

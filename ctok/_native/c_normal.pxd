@@ -1,23 +1,11 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_dfa cimport ctok_dfa, ctok_scan
+from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 
-cdef extern from "ctok_bytes.h" nogil:
-    ctypedef struct ctok_bytes:
-        uint8_t *at
-        size_t n
-        size_t cap
-    ctok_status ctok_bytes_reserve(ctok_bytes *b, size_t more)
-    ctok_status ctok_bytes_append(ctok_bytes *b, const uint8_t *p, size_t n)
-    void ctok_bytes_free(ctok_bytes *b)
-
 cdef extern from "ctok_normal.h" nogil:
-    ctypedef struct ctok_ids:
-        ctok_id *at
-        size_t n
-        size_t cap
-    ctok_status ctok_ids_reserve(ctok_ids *ids, size_t more)
     ctypedef enum ctok_normal_op:
         CTOK_NORMAL_NFC
         CTOK_NORMAL_NFD

@@ -1,4 +1,5 @@
-from ctok._native.c_chain cimport ctok_bytes, ctok_chain, ctok_view
+from ctok._native.c_bytes cimport ctok_bytes
+from ctok._native.c_chain cimport ctok_chain, ctok_view
 from ctok._native.c_vocab cimport ctok_token
 from ctok._native.vocab cimport Vocab
 

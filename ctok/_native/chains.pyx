@@ -8,8 +8,8 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_chain cimport (
-    ctok_bytes_free, ctok_chain_free, ctok_chain_init, ctok_op_spec, ctok_unspell, ctok_view_fill)
+from ctok._native.c_bytes cimport ctok_bytes_free
+from ctok._native.c_chain cimport ctok_chain_free, ctok_chain_init, ctok_op_spec, ctok_unspell, ctok_view_fill
 from ctok._native.c_text cimport ctok_text, ctok_text_append, ctok_text_free, ctok_text_init
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_block, ctok_mem_fail_after, ctok_mem_unblock, ctok_status,

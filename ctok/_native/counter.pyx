@@ -2,6 +2,7 @@
 """`IncrementalCounter`: the exact number of ids of a text that is still being written, also when its end is taken back."""
 
 from bisect import bisect_right
+from operator import index
 
 from ctok._native.c_utf8 cimport ctok_utf8_count, ctok_utf8_count_utf16
 from ctok._native.engine cimport Context
@@ -42,6 +43,11 @@ cdef class IncrementalCounter(TextState):
     """
 
     def __cinit__(self, tokenizer, *args, limit=None, rewind=False, **kwargs):
+        if limit is not None:
+            try:
+                limit = index(limit)
+            except TypeError:
+                raise TypeError(f"limit must be an int or None, not {type(limit).__name__}") from None
         self.limit = limit
         if rewind:
             self.text = bytearray()

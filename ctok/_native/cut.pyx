@@ -259,6 +259,42 @@ def script(str char not None):
     return ctok_cut_script(ord(char))
 
 
+# ---- for other modules ----
+
+cdef ctok_status cut_new(const ctok_cutter *c, ctok_cut_state *s, bint first) noexcept nogil:
+    return ctok_cut_new(c, s, first)
+
+
+cdef void cut_free(ctok_cut_state *s) noexcept nogil:
+    ctok_cut_free(s)
+
+
+cdef void cut_begin(ctok_cut_state *s, bint first) noexcept nogil:
+    ctok_cut_begin(s, first)
+
+
+cdef ctok_status cut_feed(const ctok_cutter *c, ctok_cut_state *s, const uint8_t *data, size_t n, bint final,
+                          ctok_pieces *out) noexcept nogil:
+    return ctok_cut_feed(c, s, data, n, final, out)
+
+
+cdef ctok_status cut_map(const ctok_cutter *c, ctok_cut_state *s, const uint8_t *data, size_t n, ctok_pieces *out,
+                         ctok_bytes *map) noexcept nogil:
+    return ctok_cut_map(c, s, data, n, out, map)
+
+
+cdef ctok_status cut_copy(ctok_cut_state *dst, const ctok_cut_state *src) noexcept nogil:
+    return ctok_cut_copy(dst, src)
+
+
+cdef ctok_status cut_save(const ctok_cut_state *s, ctok_bytes *to) noexcept nogil:
+    return ctok_cut_save(s, to)
+
+
+cdef ctok_status cut_load(const ctok_cutter *c, ctok_cut_state *s, const uint8_t *p, size_t n) noexcept nogil:
+    return ctok_cut_load(c, s, p, n)
+
+
 def fail_after(long n):
     """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
     return ctok_mem_fail_after(n)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_chain cimport ctok_bytes_append
+from ctok._native.c_bytes cimport ctok_bytes_append
 from ctok._native.c_decoder cimport (
     CTOK_START_MACHINE, ctok_decoder_held, ctok_decoder_hold, ctok_decoder_machine, ctok_decoder_push, ctok_decoder_queue, ctok_pending)
 from ctok._native.c_machine cimport ctok_machine, ctok_machine_check, ctok_op_state

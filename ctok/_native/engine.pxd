@@ -19,6 +19,7 @@ cdef struct Context:
     uint64_t counted            # ids counted and dropped, when `counting`
     bint counting
     size_t bad                  # where the trouble is, after an error status
+    size_t bad_chars            # flow.pyx: how many characters before the end that is
     uint8_t *text               # UTF-8 made from a str, a part at a time
     size_t text_cap
     uint32_t stops[BLOCK]       # a block of pretokens: where they stop,
@@ -31,6 +32,8 @@ cdef struct Context:
     Lane lanes[LANES]
     ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
+    void *extra                 # what flow.pyx needs besides, made when first needed,
+    void (*extra_free)(void *extra) noexcept nogil      # and how it is given back
     Context *next               # in the free list
 
 # The parts that the nogil code needs, without Python objects.
@@ -40,12 +43,22 @@ cdef struct Engine:
     const ctok_vocab *literals  # NULL: none
     const ctok_id *targets
     int only
+    const void *stages          # flow.pxd: not NULL when the text goes through the general line, which uses nothing of the above
+    const void *policy
+    const ctok_id *before       # ids that a template puts before a text and behind it
+    size_t n_before
+    const ctok_id *after
+    size_t n_after
 
 # While counting, ids are dropped as soon as they are counted.
 cdef inline void settle(Context *c) noexcept nogil:
     if c.counting:
         c.counted += c.ids.n
         c.ids.n = 0
+
+# Where pretoken i of c.stops begins, the first of which begins at start.
+cdef inline size_t begin_of(const Context *c, size_t start, size_t i) noexcept nogil:
+    return c.stops[i - 1] if i else start
 
 cdef Context *context_new(uint64_t seed) noexcept nogil       # NULL: no memory
 cdef void context_free(Context *c) noexcept nogil
@@ -57,9 +70,11 @@ cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, siz
 # Append the id of the literal that was found at `start`, by its number; CTOK_ERR_STOPPED as in encode_text when it is forbidden.
 cdef ctok_status encode_literal(Context *c, const Engine *e, ctok_id found, size_t start) noexcept nogil
 cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, size_t end, bint at_eof, size_t *done) noexcept nogil
-cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n, uint64_t limit) noexcept nogil
-cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,
-                             uint64_t limit) noexcept nogil
+cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n) noexcept nogil
+cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how) noexcept nogil
+
+# The place in a str that lies `chars` characters before `at`; a surrogate pair is one character in two places.
+cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noexcept nogil
 
 # bpe_neighbours (bpe.pxd), remembered.
 cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil

@@ -46,6 +46,8 @@ cdef void context_free(Context *c) noexcept nogil:
     ctok_mem_free(c.text)
     ctok_mem_free(c.pairs)
     ctok_mem_free(c.steps)
+    if c.extra != NULL:
+        c.extra_free(c.extra)
     ctok_mem_free(c)
 
 
@@ -119,12 +121,7 @@ cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t 
     return CTOK_OK
 
 
-cdef inline size_t begin_of(const Context *c, size_t start, size_t i) noexcept nogil:
-    return c.stops[i - 1] if i else start
-
-
 cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t n) noexcept nogil:
-    """Pretoken i of the block gives these ids."""
     c.found[i].n = <uint32_t>n
     if n <= CTOK_CACHE_SHORT_IDS:
         memcpy(c.found[i].ids, ids, n * sizeof(ctok_id))
@@ -324,8 +321,8 @@ cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_i
     return answer
 
 
-cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n, uint64_t limit) noexcept nogil:
-    """Append the ids of a whole UTF-8 text, window by window; stops early once there are more than `limit`."""
+cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, size_t n) noexcept nogil:
+    """Append the ids of a whole UTF-8 text, window by window."""
     cdef size_t pos = 0, end, done = 0, window = WINDOW
     cdef ctok_status status
     while True:
@@ -336,14 +333,13 @@ cdef ctok_status encode_utf8(Context *c, const Engine *e, const uint8_t *buf, si
         if status != CTOK_OK:
             c.bad += pos
             return status
-        if end == n or c.counted + c.ids.n > limit:
+        if end == n:
             return CTOK_OK
         pos += done
         window = WINDOW if done else window * 2
 
 
 cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noexcept nogil:
-    """The place in a str that lies `chars` characters before `at`; a surrogate pair is one character in two places."""
     cdef uint32_t low, high
     while chars and at:
         chars -= 1
@@ -357,8 +353,7 @@ cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noe
     return at
 
 
-cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how,
-                             uint64_t limit) noexcept nogil:
+cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *src, size_t n, ctok_on_surrogate how) noexcept nogil:
     """The same for a str of 1, 2 or 4 bytes a character; c.bad counts characters."""
     cdef size_t at = 0, filled = 0, written = 0, done = 0
     cdef ctok_status status
@@ -381,7 +376,7 @@ cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *
                 c.bad -= 1
             c.bad = place_before(kind, src, at, ctok_utf8_count(c.text + c.bad, filled - c.bad))
             return status
-        if at == n or c.counted + c.ids.n > limit:
+        if at == n:
             return CTOK_OK
         filled -= done
         memmove(c.text, c.text + done, filled)

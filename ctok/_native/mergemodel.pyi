@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 from typing_extensions import Buffer
 
 from ..spec import TokenTable
@@ -21,6 +23,7 @@ class MergeList(Model):
         ignore_merges: bool = False,
         dropout: float | None = None,
         byte_level: bool = False,
+        added: Iterable[tuple[str, int] | tuple[str, int, bool]] = (),
     ) -> MergeList: ...
     @property
     def streams(self) -> bool: ...

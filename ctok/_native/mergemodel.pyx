@@ -37,11 +37,13 @@ cdef class MergeList(Model):
         As in `spec.BPE`.
     byte_level
         The tokens are spelled in the alphabet of visible characters that byte-level files use, and pretokens are the bytes themselves.
+    added
+        Added tokens, as `Vocab` takes special tokens; they only stand in `vocab`.
 
     Attributes
     ----------
     vocab
-        The tokens by what pretokens hold. Of a byte-level model: without those that spell no bytes.
+        The tokens by what pretokens hold. Of a byte-level model: those that spell no bytes are in it like added tokens.
 
     Raises
     ------
@@ -55,10 +57,10 @@ cdef class MergeList(Model):
     """
 
     def __cinit__(self, tokens, merges, unk_token=None, continuing_subword_prefix=None, end_of_word_suffix=None, fuse_unk=False,
-                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False):
+                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=()):
         cdef Merges *m = &self.m
-        pieces = Vocab(tokens.data, tokens.ends, tokens.ids, joins=False)
-        self.vocab = spelled_out(tokens) if byte_level else pieces
+        pieces = Vocab(tokens.data, tokens.ends, tokens.ids, () if byte_level else added, joins=False)
+        self.vocab = spelled_out(tokens, tuple(added)) if byte_level else pieces
         m.vocab = &self.vocab.v
         m.byte_level, m.fuse_unk, m.byte_fallback, m.ignore_merges = byte_level, fuse_unk, byte_fallback, ignore_merges
         if dropout is not None and not 0 <= dropout <= 1:
@@ -207,8 +209,8 @@ cdef str what_is_wrong(Vocab pieces, uint32_t left, uint32_t right, size_t prefi
     return f"{(parts[0] + parts[1][prefix:]).decode(errors='replace')!r} is not in the vocabulary"
 
 
-cdef Vocab spelled_out(tokens):
-    """The tokens that spell bytes, by those bytes. `tokens` are in order: a vocabulary was built of them."""
+cdef Vocab spelled_out(tokens, tuple added):
+    """The tokens that spell bytes, by those bytes, and all others by their texts. `tokens` are in order: a vocabulary was built of them."""
     cdef const uint8_t[::1] data = tokens.data
     cdef const uint32_t[::1] ends = memoryview(tokens.ends).cast("B").cast("I")
     cdef const uint32_t[::1] ids = memoryview(tokens.ids).cast("B").cast("I")
@@ -225,7 +227,11 @@ cdef Vocab spelled_out(tokens):
     if status != CTOK_OK:
         raise MemoryError("no memory for the vocabulary")
     size = int.from_bytes(to_ends[4 * kept - 4:4 * kept], "little") if kept else 0
-    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], joins=False)
+    if kept < n:
+        spelling = set(memoryview(to_ids)[:4 * kept].cast("I"))
+        known = {token[1] for token in added}
+        added += tuple([(text.decode(), number, False) for text, number in tokens if number not in spelling and number not in known])
+    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], added, joins=False)
 
 
 # ---- for tests ----

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_merge cimport ctok_ids
-from ctok._native.c_model cimport ctok_bytes
+from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status
 from ctok._native.mergelist cimport ListScratch, Merges
 

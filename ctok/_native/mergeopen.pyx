@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_mergelist cimport ctok_pair_answer, ctok_pair_remember
-from ctok._native.c_model cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
     ctok_mem_zeroed, ctok_range_goes_on, ctok_range_root, ctok_range_step, ctok_range_token, ctok_status)

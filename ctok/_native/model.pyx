@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
-from ctok._native.c_model cimport ctok_bytes, ctok_bytes_free
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_trie cimport ctok_trie, ctok_trie_find
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_status)

@@ -1,6 +1,7 @@
 from libc.stdint cimport uint8_t
 
-from ctok._native.c_normal cimport ctok_align, ctok_bytes, ctok_normal, ctok_normal_state
+from ctok._native.c_bytes cimport ctok_bytes
+from ctok._native.c_normal cimport ctok_align, ctok_normal, ctok_normal_state
 from ctok._native.c_vocab cimport ctok_status
 
 

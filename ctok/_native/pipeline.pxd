@@ -1,9 +1,11 @@
 from libc.stdint cimport uint64_t
 
+from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 from ctok._native.chains cimport Decoding
 from ctok._native.engine cimport Context, Engine
+from ctok._native.rooms cimport Flow, FlowPolicy
 from ctok._native.split cimport Splitter
 from ctok._native.vocab cimport Vocab
 
@@ -13,6 +15,7 @@ cdef class Literals:
     cdef ctok_id *targets       # number -> id
     cdef readonly tuple names   # number -> text
     cdef int only               # the byte all texts begin with, or -1
+    cdef FlowPolicy sides       # instead of all that but the names, for a tokenizer with a flow
 
 cdef struct Job:
     int kind                    # 0: UTF-8; 1, 2, 4: bytes a character
@@ -29,6 +32,10 @@ cdef class Pipeline:
     cdef readonly Vocab vocab
     cdef readonly Splitter splitter
     cdef readonly object fallback
+    cdef readonly Flow flow     # the general line; None for a split rule and byte pairs by rank, which do without
+    cdef ctok_ids before        # ids of the template, around each text
+    cdef ctok_ids after
+    cdef readonly bint has_template
     cdef readonly dict specials
     cdef readonly dict always
     cdef readonly Decoding decoding    # None: the bytes of the tokens, one behind the other
@@ -40,12 +47,13 @@ cdef class Pipeline:
     cdef Context *acquire(self) except NULL
     cdef void release(self, Context *c) noexcept
     cdef Literals policy(self, allowed, disallowed)
-    cdef void engine(self, Literals literals, Engine *e) noexcept
+    cdef void engine(self, Literals literals, bint add_special, Engine *e) noexcept
     cdef object prepare(self, text, errors, Job *job, str prefix=*)
-    cdef object run(self, Context *c, text, Literals literals, errors, uint64_t limit)
+    cdef object run(self, Context *c, text, Literals literals, bint add_special, errors)
     cdef object run_fallback(self, Context *c, text, Literals literals, errors)
     cdef int run_pieces(self, Context *c, bytes plain, size_t base) except -1
 
-cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how, uint64_t limit) noexcept nogil
+cdef ctok_status push_ids(Context *c, const ctok_id *ids, size_t n) noexcept nogil
+cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how) noexcept nogil
 cdef object raise_status(ctok_status status, position, str unit, shown, str prefix=*)
 cdef object raise_for(ctok_status status, size_t bad, uint64_t number, object text, Literals literals, str prefix=*)

@@ -5,6 +5,7 @@ from typing_extensions import Buffer, Self
 
 from .chains import Decoding
 from .ids import Ids
+from .rooms import Flow
 from .split import Splitter
 from .vocab import Vocab
 
@@ -17,12 +18,14 @@ class Pieces(Protocol):
 
 class Literals:
     names: tuple[str, ...]
-    def __new__(cls, matched: dict[str, int], forbidden: tuple[str, ...] = ...) -> Literals: ...
+    def __new__(cls, matched: dict[str, int], forbidden: tuple[str, ...] = ..., flow: Flow | None = ...) -> Literals: ...
 
 class Pipeline:
     vocab: Vocab
     splitter: Splitter | None
     fallback: Pieces | None
+    flow: Flow | None
+    has_template: bool
     specials: dict[str, int]
     always: dict[str, int]
     decoding: Decoding | None
@@ -33,6 +36,8 @@ class Pipeline:
         fallback: Pieces | None,
         specials: dict[str, int],
         always: dict[str, int],
+        flow: Flow | None = ...,
+        template: tuple[Sequence[int], Sequence[int]] = ...,
         *args: Any,
         **kwargs: Any,
     ) -> Self: ...

@@ -5,17 +5,20 @@
 as many contexts as calls ever ran at once; the list is guarded by the GIL, which is released while a large text is encoded.
 """
 
-from libc.stdint cimport UINT64_MAX, uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, ctok_literals_find
-from ctok._native.c_merge cimport ctok_ids_push
+from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_validate
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after,
     ctok_mem_free, ctok_status)
 from ctok._native.engine cimport context_free, context_new, context_trim, encode_pretoken, encode_utf8, encode_wide
+from ctok._native.flow cimport flow_utf8, flow_wide
 from ctok._native.decode cimport decode_bytes, decode_spans, decode_str
 from ctok._native.ids cimport ids_to_list, ids_to_object, reserve_ints
+from ctok._native.rooms cimport Flow
 
 import os
 
@@ -31,7 +34,6 @@ cdef extern from "Python.h":
 cdef enum:
     ALONE = 4096                # characters from which a text is encoded with the GIL released
 
-cdef uint64_t NO_LIMIT = UINT64_MAX
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 
 
@@ -40,8 +42,12 @@ cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 cdef class Literals:
     """Texts matched before the model: `matched` maps text to id, `forbidden` are texts that raise."""
 
-    def __cinit__(self, dict matched, forbidden=()):
+    def __cinit__(self, dict matched, forbidden=(), Flow flow=None):
         cdef Py_ssize_t i
+        if flow is not None:
+            self.sides = flow.policy(matched, forbidden)
+            self.names = self.sides.names
+            return
         self.names = (*matched, *forbidden)
         table = TokenTable.from_dict({name.encode(): i for i, name in enumerate(self.names)})
         self.texts = Vocab(table.data, table.ends, table.ids)
@@ -133,10 +139,26 @@ cdef object _place_in(text, bytes whole, size_t bad):
 
 # ---- the tokenizer's hot half ----
 
-cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how, uint64_t limit) noexcept nogil:
-    if job.kind == 0:
-        return encode_utf8(c, e, <const uint8_t *>job.data, job.n, limit)
-    return encode_wide(c, e, job.kind, job.data, job.n, how, limit)
+cdef ctok_status push_ids(Context *c, const ctok_id *ids, size_t n) noexcept nogil:
+    if n == 0:
+        return CTOK_OK
+    if ctok_ids_reserve(&c.ids, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    memcpy(c.ids.at + c.ids.n, ids, n * sizeof(ctok_id))
+    c.ids.n += n
+    return CTOK_OK
+
+
+cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how) noexcept nogil:
+    """Append the ids of a whole text, and around them those of the template."""
+    cdef ctok_status status = push_ids(c, e.before, e.n_before)
+    if status != CTOK_OK:
+        return status
+    if e.stages != NULL:
+        status = flow_wide(c, e, job.kind, job.data, job.n, how) if job.kind else flow_utf8(c, e, <const uint8_t *>job.data, job.n)
+    else:
+        status = encode_wide(c, e, job.kind, job.data, job.n, how) if job.kind else encode_utf8(c, e, <const uint8_t *>job.data, job.n)
+    return push_ids(c, e.after, e.n_after) if status == CTOK_OK else status
 
 
 cdef class Pipeline:
@@ -154,21 +176,34 @@ cdef class Pipeline:
         Special tokens, text -> id: plain text unless a call allows them.
     always
         Added tokens without special meaning, text -> id: always matched.
+    flow
+        A `Flow` instead of `splitter` and `fallback`, for tokenizers that are more than a split rule and byte pairs by rank.
+    template
+        The ids that ``add_special_tokens=True`` puts before a text, and those behind it.
     decoding
         A `Decoding`; None: ids decode to the bytes of their tokens.
     """
 
-    def __cinit__(self, Vocab vocab not None, Splitter splitter, fallback, dict specials, dict always, *args, **kwargs):
+    def __cinit__(self, Vocab vocab not None, Splitter splitter, fallback, dict specials, dict always, Flow flow=None, template=((), ()),
+                  *args, **kwargs):
         self.vocab = vocab
         self.splitter = splitter
         self.fallback = fallback
+        self.flow = flow
         self.specials = specials
         self.always = always
         self.decoding = kwargs.get("decoding")
         self.policies = {}
-        self.plain = Literals(always) if always else None
+        self.plain = Literals(always, (), flow) if always else None
         everything = {**always, **specials}
-        self.everything = Literals(everything) if everything else None
+        self.everything = Literals(everything, (), flow) if everything else None
+        for token_id in template[0]:
+            if ctok_ids_push(&self.before, token_id) != CTOK_OK:
+                raise MemoryError("no memory for the template")
+        for token_id in template[1]:
+            if ctok_ids_push(&self.after, token_id) != CTOK_OK:
+                raise MemoryError("no memory for the template")
+        self.has_template = self.before.n + self.after.n > 0
         reserve_ints(vocab.v.n_ids)
 
     def __dealloc__(self):
@@ -177,6 +212,8 @@ cdef class Pipeline:
             c = self.free_contexts
             self.free_contexts = c.next
             context_free(c)
+        ctok_ids_free(&self.before)
+        ctok_ids_free(&self.after)
 
     cdef Vocab decode_vocab(self):
         """The vocabulary that decoding reads."""
@@ -229,11 +266,20 @@ cdef class Pipeline:
         matched = {**self.always, **{name: self.specials[name] for name in names}}
         for name in forbidden:
             matched.pop(name, None)
-        return Literals(matched, tuple(forbidden)) if matched or forbidden else None
+        return Literals(matched, tuple(forbidden), self.flow) if matched or forbidden else None
 
-    cdef void engine(self, Literals literals, Engine *e) noexcept:
+    cdef void engine(self, Literals literals, bint add_special, Engine *e) noexcept:
         e.vocab = &self.vocab.v
         e.splitter = &self.splitter.s if self.splitter is not None else NULL
+        e.before = self.before.at
+        e.n_before = self.before.n if add_special else 0
+        e.after = self.after.at
+        e.n_after = self.after.n if add_special else 0
+        e.stages = NULL
+        if self.flow is not None:
+            e.stages = &self.flow.stages
+            e.policy = &literals.sides.sought if literals is not None else &self.flow.none
+            return
         e.literals = &literals.texts.v if literals is not None else NULL
         e.targets = literals.targets if literals is not None else NULL
         e.only = literals.only if literals is not None else -1
@@ -264,21 +310,21 @@ cdef class Pipeline:
         job.data = PyUnicode_DATA(text)
         return text
 
-    cdef object run(self, Context *c, text, Literals literals, errors, uint64_t limit):
+    cdef object run(self, Context *c, text, Literals literals, bint add_special, errors):
         """Encode one text into c.ids (or c.counted)."""
         cdef Engine e
         cdef Job job
         cdef ctok_status status
         cdef ctok_on_surrogate how = CTOK_SURROGATE_STRICT if errors == "strict" else CTOK_SURROGATE_REPLACE
         text = self.prepare(text, errors, &job)
-        if self.splitter is None:
+        if self.splitter is None and self.flow is None:
             return self.run_fallback(c, text, literals, errors)
-        self.engine(literals, &e)
+        self.engine(literals, add_special, &e)
         if job.n < ALONE:
-            status = encode_job(c, &e, &job, how, limit)
+            status = encode_job(c, &e, &job, how)
         else:
             with nogil:
-                status = encode_job(c, &e, &job, how, limit)
+                status = encode_job(c, &e, &job, how)
         if status != CTOK_OK:
             raise_for(status, c.bad, c.counted, text, literals)
 
@@ -356,7 +402,7 @@ cdef class Pipeline:
         cdef Literals literals = self.policy(allowed_special, disallowed_special)
         cdef Context *c = self.acquire()
         try:
-            self.run(c, text, literals, errors, NO_LIMIT)
+            self.run(c, text, literals, add_special_tokens, errors)
             return ids_to_list(c.ids.at, c.ids.n)
         finally:
             self.release(c)
@@ -366,7 +412,7 @@ cdef class Pipeline:
         cdef Literals literals = self.policy(allowed_special, disallowed_special)
         cdef Context *c = self.acquire()
         try:
-            self.run(c, text, literals, errors, NO_LIMIT)
+            self.run(c, text, literals, add_special_tokens, errors)
             return ids_to_object(c.ids.at, c.ids.n)
         finally:
             self.release(c)
@@ -377,7 +423,7 @@ cdef class Pipeline:
         cdef Context *c = self.acquire()
         c.counting = True
         try:
-            self.run(c, text, literals, errors, NO_LIMIT)
+            self.run(c, text, literals, add_special_tokens, errors)
             return c.counted + c.ids.n
         finally:
             self.release(c)

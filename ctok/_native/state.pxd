@@ -2,7 +2,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_vocab cimport ctok_status
 from ctok._native.engine cimport Context, Engine
+from ctok._native.flowstate cimport FlowState
 from ctok._native.pipeline cimport Literals, Pipeline
+from ctok._native.rooms cimport Policy, Stages
 from ctok._native.stream cimport Stream
 
 # What a TextState holds besides the stream; small, so that a call can put it back.
@@ -12,6 +14,7 @@ cdef struct Held:
     uint32_t high               # a high surrogate that waits for its partner, or 0
     uint64_t chars              # of the text so far, without what is held here
     uint64_t n_bytes            # the same in UTF-8
+    bint is_begun               # the template's first ids have left
 
 cdef class TextState:
     cdef readonly Pipeline tokenizer
@@ -20,18 +23,27 @@ cdef class TextState:
     cdef str errors
     cdef Stream stream
     cdef Stream spare           # the stream as it was before the call
+    cdef const Stages *stages   # instead of the streams, for a tokenizer with a flow; NULL for others
+    cdef FlowState flow
+    cdef FlowState spare_flow
+    cdef bint is_framed         # ids of a template are put around the text
     cdef Held held
     cdef list parts             # the text so far, when the split rule streams nothing; else None
     cdef bint is_busy           # a thread is inside a call
     cdef object claim(self)
     cdef object push(self, Context *c, chunk, bint final)
     cdef object push_claimed(self, Context *c, chunk, bint final)
+    cdef object save(self)
+    cdef void put_back(self) noexcept
+    cdef const Policy *flow_policy(self) noexcept
     cdef object push_str(self, Context *c, str chunk, bint final)
     cdef object push_bytes(self, Context *c, bytes chunk, bint final)
     cdef object consume(self, Context *c, object chunk, int kind, const void *data, size_t n, bint final)
     cdef object clear(self)
+    cdef object set_stream(self, bytes raw, size_t at, Held *held)
     cdef object check_state(self, Stream *s, Held *held, bytes text)
     cdef object fail(self, ctok_status status, Context *c, object chunk)
+    cdef object fail_in_flow(self, ctok_status status, Context *c, str unit)
     cdef object end_parts(self, Context *c)
     cdef object taken(self, size_t start)
     cdef object clone_into(self, TextState other)

@@ -1,9 +1,9 @@
 # cython: freethreading_compatible=False
 """Codecs on the side of encoding: `IncrementalEncoder`, and what `IncrementalCounter` (counter.pyx) shares with it.
 
-Both are a `TextState`: the open end of a text (stream.pxd) and what is held before it becomes UTF-8, an unfinished character of bytes or a
-high surrogate of a str. A call works on the state and, if it raises, puts back the copy it made first; the state is small, so that is
-cheap.
+Both are a `TextState`: the open end of a text (stream.pxd; flowstate.pxd for tokenizers with more stages) and what is held before it becomes
+UTF-8, an unfinished character of bytes or a high surrogate of a str. A call works on the state and, if it raises, puts back the copy it made
+first; the state is small, so that is cheap.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -15,8 +15,11 @@ from ctok._native.c_utf8 cimport (
     ctok_utf8_validate)
 from ctok._native.c_vocab cimport CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_OK, ctok_status
 from ctok._native.engine cimport Context, Engine
+from ctok._native.flow cimport flow_feed
+from ctok._native.flowstate cimport FlowState, flow_begin, flow_copy, flow_free, flow_load, flow_save, flow_window
 from ctok._native.ids cimport ids_to_list
-from ctok._native.pipeline cimport Pipeline, raise_status
+from ctok._native.pipeline cimport Pipeline, push_ids, raise_status
+from ctok._native.rooms cimport Policy
 from ctok._native.stream cimport Stream, stream_copy, stream_free, stream_process, stream_reserve, stream_reset
 
 from .._version import __version__
@@ -50,17 +53,32 @@ cdef class TextState:
         self.literals = tokenizer.policy(allowed_special, disallowed_special)
         self.policy = _frozen(allowed_special), _frozen(disallowed_special), bool(add_special_tokens)
         self.errors = errors
-        self.parts = None if tokenizer.splitter is not None else []
+        self.is_framed = tokenizer.has_template and add_special_tokens
+        if tokenizer.flow is not None:
+            if flow_begin(&tokenizer.flow.stages, &self.flow) != CTOK_OK or flow_begin(&tokenizer.flow.stages, &self.spare_flow) != CTOK_OK:
+                raise MemoryError("no memory for a codec")
+            self.stages = &tokenizer.flow.stages
+        elif tokenizer.splitter is None:
+            self.parts = []
 
     def __dealloc__(self):
         stream_free(&self.stream)
         stream_free(&self.spare)
+        if self.stages != NULL:
+            flow_free(self.stages, &self.flow)
+            flow_free(self.stages, &self.spare_flow)
 
     @property
     def pending(self):
-        """UTF-8 bytes of the text whose ids have not left yet. Empty bytes when nothing is held."""
+        """UTF-8 bytes of the text whose ids have not left yet. Empty bytes when nothing is held.
+
+        With a normalizer this is only what has not reached it: what it and later stages hold is no longer text as it came.
+        """
         self.claim()
-        text = "".join(self.parts).encode() if self.parts else (<const char *>self.stream.buf)[:self.stream.n]
+        if self.stages != NULL:
+            text = flow_window(&self.flow)
+        else:
+            text = "".join(self.parts).encode() if self.parts else (<const char *>self.stream.buf)[:self.stream.n]
         half = chr(self.held.high).encode("utf-8", "surrogatepass") if self.held.high else b""
         return text + half + (<const char *>self.held.partial)[:self.held.n_partial]
 
@@ -82,21 +100,23 @@ cdef class TextState:
 
     cdef object push_claimed(self, Context *c, chunk, bint final):
         cdef Held held = self.held
-        cdef Stream stream
         cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
-        if stream_copy(&self.spare, &self.stream) != CTOK_OK:
-            raise MemoryError("no memory for the codec's state")
+        self.save()
         try:
+            if self.is_framed and not self.held.is_begun:
+                self.held.is_begun = True
+                if push_ids(c, self.tokenizer.before.at, self.tokenizer.before.n) != CTOK_OK:
+                    raise MemoryError("no memory for ids")
             if isinstance(chunk, str):
                 self.push_str(c, PyUnicode_FromObject(chunk), final)
             elif isinstance(chunk, (bytes, bytearray, memoryview)):
                 self.push_bytes(c, bytes(chunk), final)
             else:
                 raise TypeError(f"a chunk must be str, or bytes holding UTF-8, not {type(chunk).__name__}")
+            if self.is_framed and final and push_ids(c, self.tokenizer.after.at, self.tokenizer.after.n) != CTOK_OK:
+                raise MemoryError("no memory for ids")
         except BaseException:
-            stream = self.stream
-            self.stream = self.spare
-            self.spare = stream
+            self.put_back()
             self.held = held
             if self.parts is not None:
                 del self.parts[n_parts:]
@@ -104,10 +124,37 @@ cdef class TextState:
         if final:
             self.clear()
 
+    cdef object save(self):
+        """Keep a copy of the state that the call is going to change."""
+        cdef ctok_status status
+        if self.stages != NULL:
+            status = flow_copy(self.stages, &self.spare_flow, &self.flow)
+        else:
+            status = stream_copy(&self.spare, &self.stream)
+        if status != CTOK_OK:
+            raise MemoryError("no memory for the codec's state")
+
+    cdef const Policy *flow_policy(self) noexcept:
+        return &self.literals.sides.sought if self.literals is not None else &self.tokenizer.flow.none
+
+    cdef void put_back(self) noexcept:
+        """Take the copy for the state again."""
+        cdef Stream stream = self.stream
+        cdef FlowState flow = self.flow
+        self.stream = self.spare
+        self.spare = stream
+        self.flow = self.spare_flow
+        self.spare_flow = flow
+
     cdef object clear(self):
         stream_reset(&self.stream)
+        if self.stages != NULL:
+            flow_free(self.stages, &self.flow)
+            if flow_begin(self.stages, &self.flow) != CTOK_OK:
+                raise MemoryError("no memory for the codec's state")
         self.held.n_partial = self.held.high = 0
         self.held.chars = self.held.n_bytes = 0
+        self.held.is_begun = False
         if self.parts is not None:
             self.parts = []
 
@@ -159,7 +206,7 @@ cdef class TextState:
         cdef ctok_status status = CTOK_OK
         cdef ctok_on_surrogate how = CTOK_SURROGATE_STRICT if self.errors == "strict" else CTOK_SURROGATE_REPLACE
         cdef bint is_last = n == 0
-        self.tokenizer.engine(self.literals, &e)
+        self.tokenizer.engine(self.literals, False, &e)
         if is_last and not final:
             return
         while True:
@@ -188,6 +235,11 @@ cdef class TextState:
                 s.n = 0
                 if is_last and final:
                     self.end_parts(c)
+            elif self.stages != NULL:
+                with nogil:
+                    status = flow_feed(c, &e, &self.flow, s.buf, s.n, final and is_last)
+                if status == CTOK_OK:
+                    s.n = 0
             elif written < ALONE:
                 status = stream_process(c, &e, s, final and is_last)
             else:
@@ -204,13 +256,16 @@ cdef class TextState:
     cdef object end_parts(self, Context *c):
         text = "".join(self.parts)
         if c.counting:
-            c.counted += self.tokenizer.count(text, allowed_special=self.policy[0], disallowed_special=self.policy[1])
+            c.counted += self.tokenizer.count(text, allowed_special=self.policy[0], disallowed_special=self.policy[1],
+                                              add_special_tokens=False)
         else:
-            self.tokenizer.run(c, text, self.literals, self.errors, 1 << 62)
+            self.tokenizer.run(c, text, self.literals, False, self.errors)
 
     cdef object fail(self, ctok_status status, Context *c, object chunk):
         cdef Stream *s = &self.stream
         cdef size_t bad = min(c.bad, s.n)
+        if self.stages != NULL:
+            return self.fail_in_flow(status, c, "char" if isinstance(chunk, str) else "byte")
         shown = f"byte 0x{s.buf[bad]:02X}" if bad < s.n else ""
         while isinstance(chunk, str) and bad and bad < s.n and (s.buf[bad] & 0xC0) == 0x80:
             bad -= 1
@@ -221,16 +276,22 @@ cdef class TextState:
             shown = self.literals.names[c.counted]
         raise_status(status, position, unit, shown)
 
+    cdef object fail_in_flow(self, ctok_status status, Context *c, str unit):
+        self.stream.n = 0
+        shown = self.literals.names[c.counted] if status == CTOK_ERR_STOPPED else "a part of the text"
+        raise_status(status, self.held.chars - c.bad_chars if unit == "char" else self.held.n_bytes - c.bad, unit, shown)
+
     # ---- the end of the text, as it is now ----
 
     cdef uint64_t ending(self) except? 0xFFFFFFFF:
         """How many ids the held text gives if nothing follows."""
         cdef TextState end
         cdef Context *c
-        if self.parts is None and self.stream.n == 0 and not self.held.n_partial and not self.held.high:
-            return 0
+        if self.parts is None and self.stream.n == 0 and self.stages == NULL and not self.held.n_partial and not self.held.high:
+            return self.tokenizer.after.n + (0 if self.held.is_begun else self.tokenizer.before.n) if self.is_framed else 0
         end = TextState.__new__(
-            TextState, self.tokenizer, allowed_special=self.policy[0], disallowed_special=(), errors="replace")
+            TextState, self.tokenizer, allowed_special=self.policy[0], disallowed_special=(), add_special_tokens=self.policy[2],
+            errors="replace")
         self.clone_into(end)
         end.literals = self.literals
         c = self.tokenizer.acquire()
@@ -242,8 +303,13 @@ cdef class TextState:
             self.tokenizer.release(c)
 
     cdef object clone_into(self, TextState other):
+        cdef ctok_status status
         self.claim()
-        if stream_copy(&other.stream, &self.stream) != CTOK_OK:
+        if self.stages != NULL:
+            status = flow_copy(self.stages, &other.flow, &self.flow)
+        else:
+            status = stream_copy(&other.stream, &self.stream)
+        if status != CTOK_OK:
             raise MemoryError("no memory for a copy of the codec")
         other.held = self.held
         other.parts = None if self.parts is None else list(self.parts)
@@ -255,7 +321,10 @@ cdef class TextState:
 
         digest = blake2b(digest_size=8)
         digest.update(self.tokenizer.vocab.fingerprint)
-        pattern = self.tokenizer.splitter.pattern if self.tokenizer.splitter is not None else self.tokenizer.fallback.pattern
+        if self.tokenizer.flow is not None:
+            pattern = self.tokenizer.flow.signature
+        else:
+            pattern = self.tokenizer.splitter.pattern if self.tokenizer.splitter is not None else self.tokenizer.fallback.pattern
         allowed, disallowed, template = self.policy
         names = [sorted(part) if isinstance(part, frozenset) else part for part in (allowed, disallowed)]
         digest.update(repr((__version__, type(self).__name__, pattern, names, template, self.errors)).encode("utf-8", "surrogatepass"))
@@ -267,8 +336,10 @@ cdef class TextState:
 
         cdef Stream *s = &self.stream
         self.claim()
-        held = pack("<4sIIQQ", (<const char *>self.held.partial)[:4], self.held.n_partial, self.held.high, self.held.chars,
-                    self.held.n_bytes)
+        held = pack("<4sIIQQ?", (<const char *>self.held.partial)[:4], self.held.n_partial, self.held.high, self.held.chars,
+                    self.held.n_bytes, self.held.is_begun)
+        if self.stages != NULL:
+            return b"ctok\x01" + self.fingerprint() + held + flow_save(self.stages, self.flow_policy(), &self.flow)
         scan = pack("<?IIQQQI", s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned)
         text = "".join(self.parts).encode("utf-8", "surrogatepass") if self.parts is not None else (<const char *>s.buf)[:s.n]
         return b"ctok\x01" + self.fingerprint() + held + scan + text
@@ -285,23 +356,37 @@ cdef class TextState:
 
         self.claim()
 
-        cdef Stream s
         cdef Held held
         cdef size_t i
-        cdef bytes raw = bytes(state), text
-        head, fixed = 5 + 8, calcsize("<4sIIQQ") + calcsize("<?IIQQQI")
-        if len(raw) < head + fixed or raw[:5] != b"ctok\x01":
+        cdef bytes raw = bytes(state)
+        head = 5 + 8
+        at = head + calcsize("<4sIIQQ?")
+        if len(raw) < at or raw[:5] != b"ctok\x01":
             raise StateError("these bytes are not a state of a ctok codec, or one of a newer version")
         if raw[5:13] != self.fingerprint():
             raise StateError("this state belongs to another tokenizer, other options, another kind of codec or another version of ctok")
-        partial, held.n_partial, held.high, held.chars, held.n_bytes = unpack_from("<4sIIQQ", raw, head)
+        partial, held.n_partial, held.high, held.chars, held.n_bytes, held.is_begun = unpack_from("<4sIIQQ?", raw, head)
         for i in range(4):
             held.partial[i] = (<bytes>partial)[i]
-        s = self.spare
-        (s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned) = unpack_from(
-            "<?IIQQQI", raw, head + calcsize("<4sIIQQ"))
-        text = raw[head + fixed:]
-        self.check_state(&s, &held, text)
+        if self.stages == NULL:
+            self.set_stream(raw, at, &held)
+        else:
+            check_held(&held)
+            flow_load(self.stages, self.flow_policy(), &self.spare_flow, raw[at:])
+            self.put_back()
+        self.held = held
+
+    cdef object set_stream(self, bytes raw, size_t at, Held *held):
+        """Take over the stream saved at raw[at:], if it fits."""
+        from struct import calcsize, unpack_from
+
+        cdef Stream s = self.spare
+        cdef bytes text
+        if len(raw) < at + calcsize("<?IIQQQI"):
+            raise StateError("this state is cut short")
+        s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned = unpack_from("<?IIQQQI", raw, at)
+        text = raw[at + calcsize("<?IIQQQI"):]
+        self.check_state(&s, held, text)
         parts = None if self.parts is None else [text.decode()]
         if parts is not None:
             text = b""
@@ -315,15 +400,13 @@ cdef class TextState:
         self.parts = parts
         self.spare = self.stream
         self.stream = s
-        self.held = held
 
     cdef object check_state(self, Stream *s, Held *held, bytes text):
         """Refuse what could not have come from getstate and would lead the kernels astray."""
         cdef size_t lead = 0, bad = 0, accept, n = len(text), scanned = s.scanned
         cdef const uint8_t *p = text
-        cdef bint fits = held.n_partial <= 3 and scanned <= n and (held.high == 0 or is_high(held.high) and held.n_partial == 0)
-        if fits:
-            fits = ctok_utf8_tail(held.partial, held.n_partial) == held.n_partial
+        cdef bint fits = scanned <= n
+        check_held(held)
         if fits and not s.is_open:
             fits = s.cut == 0 and scanned == 0
         elif fits and self.tokenizer.splitter is None:
@@ -346,6 +429,14 @@ cdef class TextState:
 
     def __deepcopy__(self, memo):
         return self.copy()
+
+
+cdef object check_held(const Held *held):
+    """Refuse a half character that no text can leave behind."""
+    if held.n_partial > 3 or held.high and (held.n_partial or not is_high(held.high)):
+        raise StateError("this state is damaged")
+    if ctok_utf8_tail(held.partial, held.n_partial) != held.n_partial:
+        raise StateError("this state is damaged")
 
 
 cdef object _frozen(names):

@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.list cimport PyList_Check
 from cpython.sequence cimport PySequence_Check
 from cpython.tuple cimport PyTuple_Check
-from libc.stdint cimport UINT64_MAX, uint8_t
+from libc.stdint cimport uint8_t
 
 from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_status, ctok_vocab_find
 from ctok._native.decode cimport decode_bytes, decode_str
@@ -133,7 +133,7 @@ cdef class TiktokenCalls:
             raise TypeError(f"text must be str, not {type(text).__name__}")
         c = self.pipeline.acquire()
         try:
-            self.pipeline.run(c, text, literals, "replace", UINT64_MAX)
+            self.pipeline.run(c, text, literals, False, "replace")
             return ids_to_list(c.ids.at, c.ids.n) if as_list else ids_to_object(c.ids.at, c.ids.n)
         except DisallowedSpecialTokenError as error:
             raise disallowed_error(error.token, error.position) from None

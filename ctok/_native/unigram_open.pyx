@@ -13,8 +13,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
-from ctok._native.c_model cimport (
-    ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve, ctok_le64_get, ctok_le64_put)
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
+from ctok._native.c_model cimport ctok_le64_get, ctok_le64_put
 from ctok._native.c_trie cimport CTOK_TRIE_ROOT, ctok_trie_goes_on, ctok_trie_piece, ctok_trie_step, ctok_trie_unit
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,

@@ -1,4 +1,5 @@
-from ctok._native.c_model cimport ctok_bytes, ctok_model_ops
+from ctok._native.c_bytes cimport ctok_bytes
+from ctok._native.c_model cimport ctok_model_ops
 from ctok._native.model cimport Model
 
 cdef struct VisibleModel:

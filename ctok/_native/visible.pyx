@@ -9,7 +9,7 @@ from libc.string cimport memset
 
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_mergelist cimport ctok_bytelevel_char
-from ctok._native.c_model cimport ctok_bytes, ctok_bytes_free, ctok_bytes_reserve
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free, ctok_bytes_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.model cimport Model

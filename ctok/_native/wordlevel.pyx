@@ -6,7 +6,8 @@ An open pretoken is a place in the tree of tokens; where it leaves the tree, it 
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.c_merge cimport ctok_ids
-from ctok._native.c_model cimport ctok_bytes, ctok_bytes_reserve, ctok_le32_get, ctok_le32_put
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_reserve
+from ctok._native.c_model cimport ctok_le32_get, ctok_le32_put
 from ctok._native.c_trie cimport (
     CTOK_TRIE_ROOT, ctok_trie, ctok_trie_child, ctok_trie_find, ctok_trie_free, ctok_trie_init, ctok_trie_is_node, ctok_trie_piece,
     ctok_trie_unit)

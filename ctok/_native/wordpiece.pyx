@@ -16,8 +16,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
-from ctok._native.c_model cimport (
-    ctok_bytes, ctok_bytes_reserve, ctok_le32_get, ctok_le32_put, ctok_le64_get, ctok_le64_put)
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_reserve
+from ctok._native.c_model cimport ctok_le32_get, ctok_le32_put, ctok_le64_get, ctok_le64_put
 from ctok._native.c_trie cimport (
     CTOK_TRIE_CONTINUED, CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_child, ctok_trie_free, ctok_trie_init, ctok_trie_is_node,
     ctok_trie_node, ctok_trie_piece, ctok_trie_unit)

@@ -1,6 +1,8 @@
 """From aligned ids to an `Encoding`: places in the wanted unit, and what added tokens are called.
 
-What is *aligned* are four buffers of unsigned 32-bit numbers, equally long: ids, starts and ends in bytes of the text in UTF-8, word ids.
+What is *aligned* are four buffers of unsigned 32-bit numbers, equally long: ids, starts and ends in bytes of the text in UTF-8, word ids. A
+fifth may follow: the places in these of the ids that were found as added tokens, where a model may give the ids of added tokens, too; and a
+sixth: the names of ids, by place, that are not called after their token.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from ..encoding import Encoding
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from typing_extensions import Buffer
 
-    Aligned = tuple[Buffer, Buffer, Buffer, Buffer]
+    Aligned = tuple[Any, ...]
     Normalize = Callable[[str], str]
 
 __all__ = ["encoding_of_text", "encoding_of_words"]
@@ -47,20 +50,20 @@ def encoding_of_text(
     unit, type_id
         As `Encoding.from_tokens` takes them.
     """
-    ids, starts, ends, words = aligned
-    names = _names(text, ids, starts, ends, added) if added else {}
+    ids, starts, ends, words = aligned[:4]
+    names = _names(text, aligned, added or {})
     left, right = places(text, starts, ends, unit)
     return Encoding.from_tokens(ids, left, right, words, token=token, names=names, unit=unit, type_id=type_id)
 
 
-def _names(text: bytes, ids: Buffer, starts: Buffer, ends: Buffer, added: Mapping[int, Normalize | None]) -> dict[int, str]:
-    begin, end = memoryview(starts).tolist(), memoryview(ends).tolist()
-    names = {}
-    for i, number in enumerate(memoryview(ids).tolist()):
-        if number in added:
-            taken = text[begin[i] : end[i]].decode()
-            normalize = added[number]
-            names[i] = taken if normalize is None else normalize(taken)
+def _names(text: bytes, aligned: Aligned, added: Mapping[int, Normalize | None]) -> dict[int, str]:
+    ids, begin, end = (memoryview(column).tolist() for column in aligned[:3])
+    found = memoryview(aligned[4]).tolist() if len(aligned) > 4 else [i for i, number in enumerate(ids) if number in added]
+    names = dict(aligned[5]) if len(aligned) > 5 else {}
+    for i in found:
+        taken = text[begin[i] : end[i]].decode()
+        normalize = added[ids[i]]
+        names[i] = taken if normalize is None else normalize(taken)
     return names
 
 
@@ -79,10 +82,10 @@ def encoding_of_words(
     """
     columns = [array("I") for _ in range(4)]
     names: dict[int, str] = {}
-    for number, (text, (ids, starts, ends, _)) in enumerate(words):
-        if added:
-            at = len(columns[0])
-            names.update((at + i, name) for i, name in _names(text, ids, starts, ends, added).items())
+    for number, (text, aligned) in enumerate(words):
+        ids, starts, ends = aligned[:3]
+        at = len(columns[0])
+        names.update((at + i, name) for i, name in _names(text, aligned, added or {}).items())
         left, right = places(text, starts, ends, unit)
         n = len(left)
         parts: tuple[Buffer, ...] = (ids, left, right, array("I", [number]) * n)

@@ -1,5 +1,7 @@
 """From a model's record to what encodes pretokens."""
 
+from __future__ import annotations
+
 from ..errors import SpecError
 from ..spec import BPE, Record
 
@@ -11,10 +13,13 @@ if TYPE_CHECKING:
     from .._native.model import Model
     from ..stagespecs.models import Unigram, WordLevel, WordPiece
 
+    Declared = tuple[str, int] | tuple[str, int, bool]
+    Builder = Callable[[Any, bool, tuple[Declared, ...]], Model]
+
 __all__ = ["build_model"]
 
 
-def build_model(record: Record, byte_level: bool = False) -> "Model":
+def build_model(record: Record, byte_level: bool = False, added: tuple[Declared, ...] = ()) -> Model:
     """Return the model of a record other than `BPE` by rank, which the engine runs itself.
 
     Parameters
@@ -23,6 +28,9 @@ def build_model(record: Record, byte_level: bool = False) -> "Model":
         A record of `ctok.stagespecs.models`.
     byte_level
         The file spells bytes in the alphabet of visible characters: `BPE` takes pretokens as the bytes themselves.
+    added
+        The tokenizer's added tokens, as `Vocab` takes special tokens: the vocabulary of a `MergeList` holds them, too, and so can be that
+        of the tokenizer.
 
     Raises
     ------
@@ -32,10 +40,10 @@ def build_model(record: Record, byte_level: bool = False) -> "Model":
     builder = _BUILDERS.get(type(record).__name__)
     if builder is None:
         raise SpecError(f"a model of type {type(record).__name__} cannot be run")
-    return builder(record, byte_level)
+    return builder(record, byte_level, added)
 
 
-def _bpe(record: BPE, byte_level: bool) -> "Model":
+def _bpe(record: BPE, byte_level: bool, added: tuple[Declared, ...]) -> Model:
     from .._native.mergemodel import MergeList
 
     if record.mode != "merges" or record.merges is None:
@@ -51,31 +59,32 @@ def _bpe(record: BPE, byte_level: bool) -> "Model":
         ignore_merges=record.ignore_merges,
         dropout=record.dropout,
         byte_level=byte_level,
+        added=added,
     )
 
 
-def _wordpiece(record: "WordPiece") -> "Model":
+def _wordpiece(record: WordPiece) -> Model:
     from .._native.wordpiece import WordPiece
 
     return WordPiece(record.tokens, record.unk_token, record.max_input_chars_per_word, record.continuing_subword_prefix)
 
 
-def _wordlevel(record: "WordLevel") -> "Model":
+def _wordlevel(record: WordLevel) -> Model:
     from .._native.wordlevel import WordLevel
 
     return WordLevel(record.tokens, record.unk_token)
 
 
-def _unigram(record: "Unigram") -> "Model":
+def _unigram(record: Unigram) -> Model:
     from .._native.unigram import Unigram
 
     return Unigram(record.tokens, record.scores, record.unk_id, record.byte_fallback)
 
 
-def _of_texts(build: "Callable[[Any], Model]") -> "Callable[[Any, bool], Model]":
+def _of_texts(build: Callable[[Any], Model]) -> Builder:
     """These models read the text they are given; of a file that spells bytes they are given the spelling."""
 
-    def builder(record: "Any", byte_level: bool) -> "Model":
+    def builder(record: Any, byte_level: bool, added: tuple[Declared, ...]) -> Model:
         if not byte_level:
             return build(record)
         from .._native.visible import Visible
@@ -85,7 +94,7 @@ def _of_texts(build: "Callable[[Any], Model]") -> "Callable[[Any, bool], Model]"
     return builder
 
 
-_BUILDERS: "dict[str, Callable[[Any, bool], Model]]" = {
+_BUILDERS: dict[str, Builder] = {
     "BPE": _bpe,
     "Unigram": _of_texts(_unigram),
     "WordLevel": _of_texts(_wordlevel),

@@ -141,7 +141,7 @@ class Encoding(TiktokenCalls):
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return what `encode_ordinary` returns for each text, in order. At most `num_threads` threads encode, without the GIL."""
-        return encode_batch(self.tokenizer, _strs(text), _threads(num_threads), _NOTHING, _NOTHING, "replace", False)
+        return encode_batch(self.tokenizer, _strs(text), _threads(num_threads), _NOTHING, _NOTHING, False, "replace", False)
 
     def encode_batch(
         self,
@@ -167,7 +167,7 @@ class Encoding(TiktokenCalls):
                 raise disallowed_error(found.group(), found.start())
             forbid = _NOTHING
         try:
-            return encode_batch(self.tokenizer, texts, threads, allow, forbid, "replace", False)
+            return encode_batch(self.tokenizer, texts, threads, allow, forbid, False, "replace", False)
         except DisallowedSpecialTokenError as error:
             raise disallowed_error(error.token or "", error.position) from None
 

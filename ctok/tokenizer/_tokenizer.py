@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from . import cutting
-from ._native.batch import decode_batch, encode_batch
-from ._native.pipeline import Pipeline
-from ._native.vocab import Vocab
-from .errors import SpecError, UnknownTokenError
-from .incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
-from .spec import BPE, AddedToken, Spec, Split
-from .stages.pretokenizers import RegexSplitter, build_splitter
+from operator import index
+
+from .. import cutting
+from .._native.batch import decode_batch, encode_batch
+from .._native.vocab import Vocab
+from ..errors import SpecError
+from ..incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
+from ..spec import BPE, AddedToken, Spec, Split
+from ..stages.pretokenizers import RegexSplitter, build_splitter
+from ._encodings import Encodings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from typing import Any, Literal, TypeAlias, TypeVar
 
-    from ._native.pipeline import IdSequence, Text
+    from typing_extensions import Self
+
+    from .._native.pipeline import IdSequence, Text
 
     DecodeErrors: TypeAlias = Literal["replace", "strict", "ignore"]
     Utf8Policy: TypeAlias = Literal["maximal_subpart", "per_byte", "hf_run"]
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 
-class Tokenizer(Pipeline):
+class Tokenizer(Encodings):
     """Text to ids and back, whole and while it arrives. Made by `ctok.load`, `ctok.for_model` or `Tokenizer.from_spec`.
 
     A tokenizer does not change: any number of threads, tasks and (by pickle or fork) processes may share it. Everything that can be
@@ -42,9 +46,8 @@ class Tokenizer(Pipeline):
         Mapping of special tokens' text to id, a copy.
     """
 
-    __slots__ = ("_origin", "spec")
+    __slots__ = ("_origin",)
 
-    spec: Spec
     _origin: Origin | None
 
     @classmethod
@@ -67,17 +70,37 @@ class Tokenizer(Pipeline):
         -----
         Cost: about 10 ms for 200 000 tokens.
         """
-        _refuse_what_cannot_run(spec)
-        tokens = spec.model.tokens
+        if not isinstance(spec, Spec):
+            raise TypeError(f"a tokenizer is built from a Spec, not {type(spec).__name__}")
         special = {token.content: token.id for token in spec.added_tokens if token.special}
         always = {token.content: token.id for token in spec.added_tokens if not token.special}
+        self = cls._plain(spec, special, always) if _is_plain(spec) else cls._staged(spec, special, always)
+        object.__setattr__(self, "spec", spec)
+        object.__setattr__(self, "_origin", origin)
+        object.__setattr__(self, "_lazy_added_ids", None)
+        object.__setattr__(self, "_lazy_aligner", None)
+        return self
+
+    @classmethod
+    def _plain(cls, spec: Spec, special: dict[str, int], always: dict[str, int]) -> Self:
+        """A split rule and byte pairs by rank, nothing else."""
+        tokens = spec.model.tokens
         vocab = Vocab(tokens.data, tokens.ends, tokens.ids, tuple(map(_declared, spec.added_tokens)), tokens.splits)
         splitter = build_splitter(spec.pre_tokenizer)
         native, fallback = (None, splitter) if isinstance(splitter, RegexSplitter) else (splitter, None)
-        self = cls.__new__(cls, vocab, native, fallback, special, always)
-        object.__setattr__(self, "spec", spec)
-        object.__setattr__(self, "_origin", origin)
-        return self
+        return cls.__new__(cls, vocab, native, fallback, special, always)
+
+    @classmethod
+    def _staged(cls, spec: Spec, special: dict[str, int], always: dict[str, int]) -> Self:
+        """All stages; imported when the first such tokenizer is built."""
+        from ..stages.compose import compose
+
+        try:
+            vocab, flow, template, decoding = compose(spec)
+        except SpecError as error:
+            error.args = (f"{spec.name!r}: {error}", *error.args[1:])
+            raise
+        return cls.__new__(cls, vocab, None, None, special, always, flow, template, decoding=decoding)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tokenizer is immutable; cannot set {name!r}")
@@ -93,57 +116,6 @@ class Tokenizer(Pipeline):
 
     def __repr__(self) -> str:
         return f"<Tokenizer {self.name!r}: {self.vocab_size} ids, {len(self.specials)} special tokens>"
-
-    # ---- what it is ----
-
-    @property
-    def name(self) -> str:
-        """The spec's name."""
-        return self.spec.name
-
-    @property
-    def vocab_size(self) -> int:
-        """One more than the largest id, special tokens included; there may be gaps below."""
-        return len(self.vocab)
-
-    @property
-    def special_tokens(self) -> dict[str, int]:
-        """Special tokens, text -> id, as a new dict."""
-        return dict(self.specials)
-
-    @property
-    def streams(self) -> bool:
-        """Whether encoders let ids go before the end of the text. False for a split pattern that only the `regex` package can run."""
-        return self.splitter is not None
-
-    # ---- tokens and ids ----
-
-    def token_to_id(self, token: str | bytes) -> int:
-        """Return the id of a token, given as bytes or str; special and other added tokens are found by their text.
-
-        Raises
-        ------
-        UnknownTokenError
-            There is no such token.
-        """
-        if not isinstance(token, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a token is looked up by its str or bytes, not by {type(token).__name__}")
-        raw = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else bytes(token)
-        found = self.vocab.find(raw)
-        if found is None:
-            text = raw.decode("utf-8", "surrogateescape")
-            found = self.specials.get(text, self.always.get(text))
-        if found is None:
-            raise UnknownTokenError(f"{token!r} is not a token of {self.name!r}", token=token)
-        return found
-
-    def id_to_bytes(self, token_id: int) -> bytes:
-        """Return the bytes of a token; raises `UnknownIdError` for an id that does not exist."""
-        return self.vocab.token(token_id)
-
-    def is_special(self, token_id: int) -> bool:
-        """Return whether the id exists and is that of a special token."""
-        return self.vocab.is_special(token_id)
 
     # ---- many at once ----
 
@@ -177,7 +149,7 @@ class Tokenizer(Pipeline):
         -----
         The GIL is released while the threads run.
         """
-        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, errors, False)
+        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, add_special_tokens, errors, False)
 
     def count_batch(
         self,
@@ -190,7 +162,7 @@ class Tokenizer(Pipeline):
         errors: str = "strict",
     ) -> list[int]:
         """Return the number of ids of each text, a list of int. Parameters and errors as in `encode_batch`."""
-        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, errors, True)
+        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, add_special_tokens, errors, True)
 
     def decode_batch(
         self,
@@ -223,6 +195,7 @@ class Tokenizer(Pipeline):
         Reads no further than the first place at which more than `max_tokens` ids are certain. With a split pattern that only the
         `regex` package can run all is read, and the prefix is found by bisection: it fits, and none of up to 32 characters more does.
         """
+        max_tokens = _whole(max_tokens, "max_tokens")
         if max_tokens < 0:
             raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
         if isinstance(text, str):
@@ -260,6 +233,7 @@ class Tokenizer(Pipeline):
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be str, not {type(text).__name__}")
+        max_tokens, overlap = _whole(max_tokens, "max_tokens"), _whole(overlap, "overlap")
         if max_tokens < 1:
             raise ValueError(f"max_tokens must be at least 1, not {max_tokens}")
         if not 0 <= overlap < max_tokens:
@@ -330,17 +304,20 @@ class Tokenizer(Pipeline):
         )
 
 
+def _whole(number: object, argument: str) -> int:
+    try:
+        return index(number)  # type: ignore[arg-type]  # that is what is asked
+    except TypeError:
+        raise TypeError(f"{argument} must be an int, not {type(number).__name__}") from None
+
+
 def _declared(token: AddedToken) -> tuple[str, int] | tuple[str, int, bool]:
     return (token.content, token.id) if token.special else (token.content, token.id, False)
 
 
-def _refuse_what_cannot_run(spec: Spec) -> None:
-    if not isinstance(spec, Spec):
-        raise TypeError(f"a tokenizer is built from a Spec, not {type(spec).__name__}")
-    if not isinstance(spec.model, BPE) or spec.model.mode != "rank":
-        raise SpecError(f"{spec.name!r}: ctok cannot run the model {spec.model!r}; it runs BPE by rank")
-    if not isinstance(spec.pre_tokenizer, Split):
-        raise SpecError(f"{spec.name!r}: ctok cannot run the pre-tokenizer {spec.pre_tokenizer!r}; it runs a Split by pattern")
-    for stage in ("normalizer", "post_processor", "decoder"):
-        if getattr(spec, stage) is not None:
-            raise SpecError(f"{spec.name!r}: ctok cannot run the {stage} {getattr(spec, stage)!r}")
+def _is_plain(spec: Spec) -> bool:
+    if not isinstance(spec.model, BPE) or spec.model.mode != "rank" or not isinstance(spec.pre_tokenizer, Split):
+        return False
+    stages = (spec.normalizer, spec.post_processor, spec.decoder)
+    flags = any(token.single_word or token.lstrip or token.rstrip for token in spec.added_tokens)
+    return stages == (None, None, None) and not flags

@@ -1,0 +1,261 @@
+# cython: freethreading_compatible=False
+"""Whole texts to ids with their places: which part of the text as it came each token stands for, and in which word.
+
+The same stages as in flow.pyx, each asked where its bytes come from. Slower than encoding, and only for whole texts.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memset
+
+from ctok._native.c_added cimport (
+    CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_event, ctok_added_next, ctok_added_state)
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
+from ctok._native.c_cut cimport ctok_cut_state, ctok_origin, ctok_pieces, ctok_pieces_free
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push
+from ctok._native.c_normal cimport ctok_align
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
+from ctok._native.cut cimport cut_begin, cut_free, cut_map, cut_new
+from ctok._native.rooms cimport Policy, Side, Stages
+from ctok._native.normalize cimport normal_map
+from ctok._native.pipeline cimport Literals, Pipeline, raise_for
+from ctok._native.unigram cimport Unigram
+
+# One text on its way through the stages, and what came out.
+cdef struct Alignment:
+    const Stages *f
+    const Policy *policy
+    void *scratch               # the model's
+    ctok_cut_state cut
+    ctok_bytes normed           # the segment normalised
+    ctok_pieces pieces          # the part cut,
+    ctok_bytes pieces_map       # and where each byte of it comes from
+    ctok_ids ends               # of the tokens of one pretoken
+    ctok_ids ids                # the result: ids,
+    ctok_ids starts             # first byte in the text,
+    ctok_ids stops              # byte behind the last
+    ctok_ids words              # and number of the pretoken
+    ctok_ids added              # which of them are added tokens: their numbers
+    ctok_ids unknown            # and which are unknown parts that go by what they are: numbers,
+    ctok_ids unknown_stops      # where each ends in
+    ctok_bytes unknown_texts    # their texts
+    uint32_t named              # the id of such parts, CTOK_NO_ID: they have the name of the unknown token
+    uint32_t word
+    bint is_later
+    size_t bad
+    uint32_t number
+
+
+ctypedef ctok_status (*stretch_fn)(Alignment *a, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil
+
+# What the bytes of a stretch are: they begin at `base` of the text, or each comes from where `map` says, relative to base.
+cdef struct Frame:
+    size_t base
+    const ctok_align *map
+
+
+cdef inline ctok_status note(Alignment *a, size_t start, size_t stop, const Frame *frame) noexcept nogil:
+    """The place of one id, given in bytes of a stretch. A place without bytes is the end of what is before it."""
+    if frame.map != NULL:
+        if stop > start:
+            stop = frame.map[stop - 1].end
+            start = frame.map[start].start
+        else:
+            start = stop = frame.map[start - 1].end if start else 0
+    if ctok_ids_push(&a.starts, <uint32_t>(frame.base + start)) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    if ctok_ids_push(&a.stops, <uint32_t>(frame.base + stop)) != CTOK_OK or ctok_ids_push(&a.words, a.word) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    return CTOK_OK
+
+
+cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil:
+    """Take out the added tokens of one side; what lies between them goes on, each stretch by itself."""
+    cdef ctok_added_state search
+    cdef ctok_added_event event
+    cdef Frame inner = frame[0]
+    cdef ctok_status status = CTOK_OK
+    cdef bint found = True
+    if side.added == NULL:
+        return rest(a, p, n, frame) if n else CTOK_OK
+    ctok_added_begin(&search)
+    while found and status == CTOK_OK:
+        found = ctok_added_next(side.added, &search, p, n, True, side.skip, &event) == CTOK_ADDED_FOUND
+        if event.text_end > event.text:
+            if frame.map != NULL:
+                inner.map = frame.map + event.text
+            else:
+                inner.base = frame.base + event.text
+            status = rest(a, p + event.text, event.text_end - event.text, &inner)
+        if found and status == CTOK_OK:
+            if side.forbidden != NULL and side.forbidden[event.token]:
+                a.bad = frame.base + event.start if frame.map == NULL else frame.base
+                a.number = side.base + event.token
+                return CTOK_ERR_STOPPED
+            status = ctok_ids_push(&a.added, <uint32_t>a.ids.n)
+            if status == CTOK_OK:
+                status = ctok_ids_push(&a.ids, event.id)
+            if status == CTOK_OK:
+                status = note(a, event.start, event.end, frame)
+            a.word += 1
+            a.is_later = True
+    return status
+
+
+cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil:
+    """A stretch of the text as it came."""
+    cdef ctok_align *map = NULL
+    cdef Frame inner = frame[0]
+    cdef ctok_status status
+    if a.f.normal == NULL:
+        return sift_whole(a, &a.policy.normal, align_part, p, n, frame)
+    a.normed.n = 0
+    status = normal_map(a.f.normal, p, n, &a.normed, &map)
+    if status == CTOK_OK:
+        inner.map = map
+        status = sift_whole(a, &a.policy.normal, align_part, a.normed.at, a.normed.n, &inner)
+    ctok_mem_free(map)
+    return status
+
+
+cdef ctok_status align_part(Alignment *a, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil:
+    """A stretch of normalised text."""
+    cdef size_t k, start = 0
+    cdef ctok_status status = CTOK_OK
+    cdef bint is_first = not a.is_later
+    a.is_later = True
+    if a.f.cutter == NULL:
+        return align_pretoken(a, p, n, NULL, 0, frame)
+    cut_begin(&a.cut, is_first)
+    status = cut_map(a.f.cutter, &a.cut, p, n, &a.pieces, &a.pieces_map)
+    for k in range(a.pieces.n_stops):
+        if status != CTOK_OK:
+            break
+        status = align_pretoken(a, a.pieces.text.at + start, a.pieces.stops[k] - start, <const ctok_origin *>a.pieces_map.at, start, frame)
+        start = a.pieces.stops[k]
+    return status
+
+
+cdef ctok_status note_unknown(Alignment *a, size_t number, const uint8_t *p, size_t n) noexcept nogil:
+    if ctok_ids_push(&a.unknown, <uint32_t>number) != CTOK_OK or ctok_bytes_append(&a.unknown_texts, p, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    return ctok_ids_push(&a.unknown_stops, <uint32_t>a.unknown_texts.n)
+
+
+cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const ctok_origin *map, size_t begin,
+                                const Frame *frame) noexcept nogil:
+    """One pretoken: its ids, and the places of their tokens. It begins at `begin` of what `map` speaks of; NULL: of the stretch itself."""
+    cdef size_t k, start = 0, stop = 0, first, last, begin_ids = a.ids.n
+    cdef ctok_status status
+    a.ends.n = 0
+    status = a.f.ops.encode(a.f.model, a.scratch, p, n, &a.ids, &a.ends)
+    for k in range(a.ends.n):
+        if status != CTOK_OK:
+            return status
+        if a.ends.at[k] != stop:                    # ids with equal ends share a place
+            start = stop
+            stop = a.ends.at[k]
+        first = begin + start
+        last = begin + stop
+        if map != NULL and stop > start:
+            first = map[begin + start].start
+            last = map[begin + stop - 1].stop
+        elif map != NULL:
+            first = last = map[first - 1].stop if first else 0
+        status = note(a, first, last, frame)
+        if status == CTOK_OK and a.ids.at[begin_ids + k] == a.named:
+            status = note_unknown(a, begin_ids + k, p + start, stop - start)
+    a.word += 1
+    return status
+
+
+cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals):
+    memset(a, 0, sizeof(Alignment))
+    a.f = &tokenizer.flow.stages
+    a.named = CTOK_NO_ID
+    if isinstance(tokenizer.flow.model, Unigram) and (<Unigram>tokenizer.flow.model).unk_id is not None:
+        a.named = (<Unigram>tokenizer.flow.model).unk_id
+    a.policy = &literals.sides.sought if literals is not None else &tokenizer.flow.none
+    if a.f.cutter != NULL and cut_new(a.f.cutter, &a.cut, True) != CTOK_OK:
+        raise MemoryError("no memory to align a text")
+    a.scratch = a.f.ops.scratch_new(a.f.model)
+    if a.scratch == NULL:
+        raise MemoryError("no memory to align a text")
+
+
+cdef void end(Alignment *a) noexcept:
+    if a.f.cutter != NULL:
+        cut_free(&a.cut)
+    a.f.ops.scratch_free(a.scratch)
+    ctok_bytes_free(&a.normed)
+    ctok_bytes_free(&a.pieces_map)
+    ctok_pieces_free(&a.pieces)
+    ctok_ids_free(&a.ends)
+    ctok_ids_free(&a.ids)
+    ctok_ids_free(&a.starts)
+    ctok_ids_free(&a.stops)
+    ctok_ids_free(&a.words)
+    ctok_ids_free(&a.added)
+    ctok_ids_free(&a.unknown)
+    ctok_ids_free(&a.unknown_stops)
+    ctok_bytes_free(&a.unknown_texts)
+
+
+cdef object column(const ctok_ids *numbers):
+    return memoryview((<const char *>numbers.at)[:numbers.n * sizeof(uint32_t)]).cast("I")
+
+
+cdef dict unknown_names(const Alignment *a):
+    cdef size_t k, start = 0
+    names = {}
+    for k in range(a.unknown.n):
+        names[a.unknown.at[k]] = (<const char *>a.unknown_texts.at)[start:a.unknown_stops.at[k]].decode()
+        start = a.unknown_stops.at[k]
+    return names
+
+
+def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True):
+    """Return ``(ids, starts, stops, words, added, unknown)``.
+
+    The first four are views of native uint32, equally long; the fifth says which ids, by place, are added tokens; the last is a dict, place
+    to text, of unknown parts that go by what they are, as a Unigram model's do.
+
+    Parameters
+    ----------
+    tokenizer
+        A tokenizer with a `Flow`.
+    text
+        Well-formed UTF-8 in at most 1 GiB.
+    allowed, disallowed
+        As `allowed_special` and `disallowed_special` of `Tokenizer.encode`.
+    first
+        Whether the text is the first of its sequence: some pre-tokenizers treat the start differently.
+
+    Notes
+    -----
+    Places are bytes of `text`; a token that is part of a character may have a place inside it. Words count pretokens and added tokens. No
+    template is applied.
+    """
+    cdef Alignment a
+    cdef Frame whole
+    cdef ctok_status status
+    cdef const uint8_t *p = text
+    cdef size_t n = len(text)
+    cdef Literals literals = tokenizer.policy(allowed, disallowed)
+    if n >= 1 << 30:
+        raise ValueError(f"a text of {n} bytes is too long to be aligned; 1 GiB is the limit")
+    memset(&whole, 0, sizeof(whole))
+    try:
+        begin(&a, tokenizer, literals)
+        a.is_later = not first
+        with nogil:
+            status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
+        if status != CTOK_OK:
+            raise_for(status, a.bad, a.number, text, literals)
+        return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), unknown_names(&a)
+    finally:
+        end(&a)
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

@@ -1,0 +1,205 @@
+"""A text on its way through the general line (flow.pyx), as a state: begun, copied, saved, given back."""
+
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memset
+
+from ctok._native.c_added cimport CTOK_ADDED_SAVED, ctok_added_begin, ctok_added_load, ctok_added_save
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_set
+from ctok._native.c_normal cimport ctok_normal_state
+from ctok._native.c_utf8 cimport ctok_utf8_validate
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+from ctok._native.cut cimport cut_copy, cut_free, cut_load, cut_new, cut_save
+from ctok._native.normalize cimport normal_begin, normal_copy, normal_end, normal_load, normal_save
+from ctok._native.rooms cimport Side
+
+from ..errors import StateError
+
+cdef extern from "ctok_le.h" nogil:
+    uint32_t ctok_le32_get(const uint8_t *p)
+    void ctok_le32_put(uint8_t *p, uint32_t x)
+
+
+cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil:
+    cdef ctok_status status = CTOK_OK
+    memset(s, 0, sizeof(FlowState))
+    ctok_added_begin(&s.raw.at)
+    ctok_added_begin(&s.normed.at)
+    if f.normal != NULL:
+        status = normal_begin(f.normal, &s.normal)
+    if status == CTOK_OK and f.cutter != NULL:
+        status = cut_new(f.cutter, &s.cut, True)
+    return status
+
+
+cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil:
+    ctok_bytes_free(&s.raw.window)
+    ctok_bytes_free(&s.normed.window)
+    ctok_bytes_free(&s.tail)
+    normal_end(&s.normal)
+    if f.cutter != NULL:
+        cut_free(&s.cut)
+    f.ops.open_free(s.open)
+    memset(s, 0, sizeof(FlowState))
+
+
+cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *source) noexcept nogil:
+    cdef void *open = NULL
+    cdef ctok_normal_state normal
+    cdef ctok_status status = ctok_bytes_set(&to.raw.window, &source.raw.window)
+    if status == CTOK_OK:
+        status = ctok_bytes_set(&to.normed.window, &source.normed.window)
+    if status == CTOK_OK:
+        status = ctok_bytes_set(&to.tail, &source.tail)
+    if status == CTOK_OK and f.normal != NULL:
+        status = normal_copy(f.normal, &normal, &source.normal)
+        if status == CTOK_OK:
+            normal_end(&to.normal)
+            to.normal = normal
+    if status == CTOK_OK and f.cutter != NULL:
+        status = cut_copy(&to.cut, &source.cut)
+    if status == CTOK_OK and source.is_open:
+        open = f.ops.open_copy(source.open)
+        if open == NULL:
+            status = CTOK_ERR_MEMORY
+    if status != CTOK_OK:
+        return status
+    if source.is_open:
+        f.ops.open_free(to.open)
+        to.open = open
+    to.raw.at = source.raw.at
+    to.normed.at = source.normed.at
+    to.is_open = source.is_open
+    to.fed = source.fed
+    to.seen = source.seen
+    to.in_segment = source.in_segment
+    to.in_part = source.in_part
+    to.is_later = source.is_later
+    return CTOK_OK
+
+
+# ---- saved states ----
+
+cdef bytes flow_window(const FlowState *s):
+    """The text that the first search still needs."""
+    return (<const char *>s.raw.window.at)[:s.raw.window.n]
+
+
+cdef object push_part(ctok_bytes *out, const uint8_t *p, size_t n):
+    cdef uint8_t size[4]
+    ctok_le32_put(size, <uint32_t>n)
+    if ctok_bytes_append(out, size, 4) != CTOK_OK or ctok_bytes_append(out, p, n) != CTOK_OK:
+        raise MemoryError("no memory for a state")
+
+
+cdef object save_search(ctok_bytes *out, const Side *side, const Search *search):
+    cdef uint8_t saved[CTOK_ADDED_SAVED]
+    push_part(out, search.window.at, search.window.n)
+    if side.added != NULL:
+        ctok_added_save(side.added, &search.at, saved)
+    push_part(out, saved, CTOK_ADDED_SAVED if side.added != NULL else 0)
+
+
+cdef bytes flow_save(const Stages *f, const Policy *policy, const FlowState *s):
+    """The state as bytes: the parts one behind the other, each behind its length."""
+    cdef ctok_bytes out, part
+    cdef uint8_t flags = <uint8_t>(s.is_open | s.in_segment << 1 | s.in_part << 2 | s.is_later << 3)
+    cdef ctok_status status = CTOK_OK
+    memset(&out, 0, sizeof(out))
+    memset(&part, 0, sizeof(part))
+    try:
+        push_part(&out, &flags, 1)
+        save_search(&out, &policy.raw, &s.raw)
+        save_search(&out, &policy.normal, &s.normed)
+        if f.normal != NULL:
+            status = normal_save(&s.normal, &part)
+        push_part(&out, part.at, part.n)
+        part.n = 0
+        if f.cutter != NULL and status == CTOK_OK:
+            status = cut_save(&s.cut, &part)
+        push_part(&out, part.at, part.n)
+        part.n = 0
+        if s.is_open and status == CTOK_OK:
+            status = f.ops.open_save(s.open, &part)
+        push_part(&out, part.at, part.n)
+        push_part(&out, s.tail.at, s.tail.n)
+        if status != CTOK_OK:
+            raise MemoryError("no memory for a state")
+        return (<const char *>out.at)[:out.n]
+    finally:
+        ctok_bytes_free(&out)
+        ctok_bytes_free(&part)
+
+
+cdef object load_search(const Side *side, Search *search, bytes window, bytes saved):
+    cdef size_t bad = 0
+    if (side.added == NULL and (window or saved)) or (side.added != NULL and len(saved) != CTOK_ADDED_SAVED):
+        raise StateError("this state is damaged")
+    if ctok_utf8_validate(window, len(window), &bad) != CTOK_OK:
+        raise StateError("this state is damaged")
+    if side.added != NULL and ctok_added_load(&search.at, saved, len(window)) != CTOK_OK:
+        raise StateError("this state is damaged")
+    search.window.n = 0
+    if ctok_bytes_append(&search.window, window, len(window)) != CTOK_OK:
+        raise MemoryError("no memory for a state")
+
+
+cdef object check_loaded(ctok_status status):
+    if status == CTOK_ERR_MEMORY:
+        raise MemoryError("no memory for a state")
+    if status != CTOK_OK:
+        raise StateError("this state is damaged")
+
+
+cdef object load_parts(const Stages *f, const Policy *policy, FlowState *s, list parts):
+    cdef bytes normal = parts[5], cut = parts[6], open = parts[7], tail = parts[8]
+    cdef size_t used = 0
+    cdef int flags = parts[0][0]
+    load_search(&policy.raw, &s.raw, parts[1], parts[2])
+    load_search(&policy.normal, &s.normed, parts[3], parts[4])
+    if f.normal != NULL:
+        check_loaded(normal_load(f.normal, &s.normal, normal, len(normal), &used))
+        if used != <size_t>len(normal):
+            raise StateError("this state is damaged")
+    if f.cutter != NULL:
+        check_loaded(cut_load(f.cutter, &s.cut, cut, len(cut)))
+    if flags & 1:
+        if s.open == NULL:
+            s.open = f.ops.open_new(f.model)
+        check_loaded(CTOK_ERR_MEMORY if s.open == NULL else f.ops.open_load(s.open, open, len(open)))
+    if len(tail) > 4 or (tail and f.safe == NULL):
+        raise StateError("this state is damaged")
+    s.tail.n = 0
+    check_loaded(ctok_bytes_append(&s.tail, tail, len(tail)))
+    s.fed = s.tail.n
+    s.seen = last_character(&s.tail)
+    s.is_open = flags & 1
+    s.in_segment = flags >> 1 & 1
+    s.in_part = flags >> 2 & 1
+    s.is_later = flags >> 3 & 1
+
+
+cdef object flow_load(const Stages *f, const Policy *policy, FlowState *s, bytes saved):
+    """Make *s the state that flow_save wrote; raises `StateError` and leaves *s at the start of a text if it did not write this."""
+    cdef size_t at = 0, n = len(saved), size
+    cdef const uint8_t *p = saved
+    parts = []
+    while at + 4 <= n and len(parts) < 9:
+        size = ctok_le32_get(p + at)
+        if size > n - at - 4:
+            break
+        parts.append(saved[at + 4:at + 4 + size])
+        at += 4 + size
+    if len(parts) != 9 or at != n or len(parts[0]) != 1 or parts[0][0] > 15:
+        raise StateError("this state is damaged")
+    try:
+        load_parts(f, policy, s, parts)
+    except BaseException:
+        flow_free(f, s)
+        if flow_begin(f, s) != CTOK_OK:
+            raise MemoryError("no memory for a state")
+        raise
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

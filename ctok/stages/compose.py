@@ -1,0 +1,103 @@
+"""From a specification with all stages to what runs it."""
+
+from __future__ import annotations
+
+from .._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL
+from .._native.mergemodel import MergeList
+from .._native.rooms import Flow
+from .._native.vocab import Vocab
+from ..errors import SpecError
+from ..stagespecs import pretokenizers
+from ..stagespecs.patterns import String
+from .cutters import build_cutter
+from .decoders import build_decoder
+from .models import build_model
+from .normalizers import build_normalizer
+from .postprocessors import build_post_processor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._native.chains import Decoding
+    from .._native.normalize import Normalizer
+    from ..spec import AddedToken, Record, Spec, TokenTable
+
+    Declared = tuple[str, int] | tuple[str, int, bool]
+
+__all__ = ["compose"]
+
+
+def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, ...]], Decoding]:
+    """Return what runs a specification: vocabulary, stages, the ids of the template before and behind a text, and what decodes.
+
+    Raises
+    ------
+    SpecError
+        It says something that ctok cannot run; the message names the stage.
+    """
+    byte_level = _is_byte_level(spec)
+    declared = tuple(map(_declared, spec.added_tokens))
+    model = build_model(spec.model, byte_level, declared)
+    spelled_out = byte_level and isinstance(model, MergeList)
+    vocab = model.vocab if isinstance(model, MergeList) else _vocabulary(spec.model.tokens, declared)
+    normalizer = build_normalizer(spec.normalizer)
+    cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
+    added = [_sought(token, normalizer) for token in spec.added_tokens]
+    safe = model.safe_cut() if isinstance(model, MergeList) and _may_be_long(spec) else None
+    flow = Flow(model, normalizer, cutter, added, _signature(spec), safe)
+    template = build_post_processor(spec.post_processor).around()
+    return vocab, flow, template, build_decoder(spec.decoder, vocab, byte_level=spelled_out)
+
+
+def _declared(token: AddedToken) -> Declared:
+    return (token.content, token.id) if token.special else (token.content, token.id, False)
+
+
+def _sought(token: AddedToken, normalizer: Normalizer | None) -> tuple[str, int, int, str | None]:
+    flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
+    if not token.normalized or normalizer is None:
+        return token.content, token.id, flags, token.content if token.normalized else None
+    return token.content, token.id, flags, normalizer.normalize(token.content)
+
+
+def _signature(spec: Spec) -> str:
+    """What the stages do, but for the vocabulary, which has a fingerprint of its own."""
+    return repr((spec.normalizer, spec.pre_tokenizer, spec.model, spec.added_tokens, spec.post_processor))
+
+
+def _steps(record: Record | None) -> list[Record]:
+    if isinstance(record, pretokenizers.Sequence):
+        return [step for part in record.steps for step in _steps(part)]
+    return [] if record is None else [record]
+
+
+def _is_byte_level(spec: Spec) -> bool:
+    """Whether pretokens reach the model as bytes spelled in visible characters."""
+    steps = _steps(spec.pre_tokenizer)
+    places = [i for i, step in enumerate(steps) if isinstance(step, pretokenizers.ByteLevel)]
+    if not places:
+        return False
+    if places != [len(steps) - 1]:
+        behind = type(steps[places[0] + 1]).__name__
+        raise SpecError(f"ctok cannot run a pre-tokenizer ({behind}) behind ByteLevel")
+    return True
+
+
+def _may_be_long(spec: Spec) -> bool:
+    """Whether a pretoken can be a whole text: nothing cuts, or only at a certain text, which a normalizer may have replaced."""
+    steps = _steps(spec.pre_tokenizer)
+    return all(isinstance(step, pretokenizers.Split) and isinstance(step.pattern, String) for step in steps)
+
+
+def _vocabulary(tokens: TokenTable, declared: tuple[Declared, ...]) -> Vocab:
+    try:
+        return Vocab(tokens.data, tokens.ends, tokens.ids, declared)
+    except SpecError:
+        return Vocab(*_without_doubles(tokens), declared)
+
+
+def _without_doubles(tokens: TokenTable) -> tuple[bytes, bytes, bytes]:
+    """Of tokens with equal texts only the last: the text is looked up as that, the others are never given."""
+    from ..spec import TokenTable
+
+    table = TokenTable.from_dict(dict(tokens))
+    return bytes(table.data), bytes(table.ends), bytes(table.ids)

@@ -1,0 +1,161 @@
+"""Encodings: ids with their places, words and masks, behind `Tokenizer.encoding`.
+
+Encoding with places is slower than encoding: each stage is asked where its text comes from.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from .._native.align import align
+from .._native.padded import Batch, batch_of_encodings
+from ..encoding import Encoding, pad_all
+from ..errors import EncodeError
+from ..stages.encodings import encoding_of_text, encoding_of_words
+from ..stages.postprocessors import PostProcessor, build_post_processor
+from ..stagespecs.limits import Padding, Truncation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from .._native.pipeline import Text
+    from ._lookups import LookUps
+
+    Words: TypeAlias = "Sequence[str]"
+    Input: TypeAlias = "Text | Words"
+    Aligned: TypeAlias = "tuple[Any, ...]"
+    Normalize: TypeAlias = "Callable[[str], str]"
+
+__all__ = ["Aligner", "padding_of", "truncation_of"]
+
+
+def truncation_of(truncation: Truncation | int | None) -> Truncation | None:
+    """Return the record of an option: an int is the length."""
+    return Truncation(truncation) if isinstance(truncation, int) and not isinstance(truncation, bool) else _checked(truncation, Truncation)
+
+
+def padding_of(padding: Padding | int | bool | None, pad_id: int | None, pad_token: str | None) -> Padding | None:
+    """Return the record of an option: an int is the length, True as long as the longest; the id is the tokenizer's where it has one."""
+    if padding is None or padding is False:
+        return None
+    if isinstance(padding, int):
+        length = None if padding is True else padding
+        return Padding(length, pad_id=pad_id or 0, pad_token=pad_token or "[PAD]")
+    found: Padding | None = _checked(padding, Padding)
+    return found
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{kind.__name__.lower()} must be a {kind.__name__} record, an int or None, not {type(value).__name__}")
+    return value
+
+
+class Aligner:
+    """Makes the encodings of one tokenizer. Immutable; made when the first encoding is asked for."""
+
+    def __init__(self, tokenizer: LookUps) -> None:
+        self.tokenizer = tokenizer
+        self.post: PostProcessor = build_post_processor(tokenizer.spec.post_processor)
+        normalizer = tokenizer.flow.normalizer if tokenizer.flow is not None else None
+        self.added: Mapping[int, Normalize | None] = {
+            token.id: normalizer.normalize if token.normalized and normalizer is not None else None for token in tokenizer.spec.added_tokens
+        }
+
+    def encoding(
+        self,
+        text: Input,
+        pair: Input | None,
+        is_pretokenized: bool,
+        add_special_tokens: bool,
+        truncation: Truncation | None,
+        padding: Padding | None,
+        unit: str,
+        options: tuple[Collection[str], Collection[str], str],
+    ) -> Encoding:
+        first = self.sequence(text, is_pretokenized, unit, 0, options)
+        second = None if pair is None else self.sequence(pair, is_pretokenized, unit, 1, options)
+        found = self.post.encode(first, second, add_special_tokens, truncation)
+        return found if padding is None else pad_all([found], padding)[0]
+
+    def batch(self, encodings: Iterable[Encoding], padding: Padding, dtype: str) -> Batch:
+        return batch_of_encodings(pad_all(list(encodings), padding), dtype)
+
+    def sequence(
+        self, text: Input, is_pretokenized: bool, unit: str, type_id: int, options: tuple[Collection[str], Collection[str], str]
+    ) -> Encoding:
+        """The encoding of one text by itself, to which nothing has been added yet."""
+        if is_pretokenized:
+            if isinstance(text, (str, bytes)):
+                raise TypeError(f"a pretokenized text is a sequence of words, not {type(text).__name__}")
+            words = [_utf8(word, options[2]) for word in text]
+            parts = [(word, self.align(word, options)) for word in words]
+            return encoding_of_words(parts, token=self.token, added=self.added, unit=unit, type_id=type_id)
+        raw = _utf8(text, options[2])
+        return encoding_of_text(raw, self.align(raw, options), token=self.token, added=self.added, unit=unit, type_id=type_id)
+
+    def align(self, raw: bytes, options: tuple[Collection[str], Collection[str], str]) -> Aligned:
+        if self.tokenizer.flow is not None:
+            return align(self.tokenizer, raw, options[0], options[1])
+        return _align_plain(self.tokenizer, raw, options[0], options[1])
+
+    def token(self, token_id: int) -> str:
+        """How the file spells a token."""
+        return self.tokenizer.id_to_token(token_id)
+
+
+def _utf8(text: Any, errors: str) -> bytes:
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        raw = bytes(text)
+        try:
+            raw.decode()
+        except UnicodeDecodeError as error:
+            if errors == "strict":
+                raise EncodeError(f"invalid UTF-8 at byte {error.start}", position=error.start, unit="byte") from None
+            return raw.decode("utf-8", "replace").encode()
+        return raw
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, or bytes holding UTF-8, not {type(text).__name__}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        if errors == "strict":
+            raise EncodeError(f"lone surrogate at character {error.start}", position=error.start, unit="char") from None
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _align_plain(tokenizer: LookUps, raw: bytes, allowed: Collection[str], disallowed: Collection[str]) -> Aligned:
+    """Of a split rule and byte pairs: the tokens' bytes are the text's, but for what the rule drops."""
+    ids = array("I", tokenizer.encode(raw, allowed_special=allowed, disallowed_special=disallowed))
+    starts, stops, words = array("I"), array("I"), array("I")
+    added = {token.id for token in tokenizer.spec.added_tokens}
+    at = 0
+    for token_id in ids:
+        token = tokenizer.id_to_bytes(token_id)
+        at = raw.index(token, at)
+        starts.append(at)
+        at += len(token)
+        stops.append(at)
+    begins = _word_starts(tokenizer, raw, [(starts[i], stops[i]) for i, token_id in enumerate(ids) if token_id in added])
+    word = -1
+    for start in starts:
+        word += start in begins
+        words.append(word)
+    return ids, starts, stops, words
+
+
+def _word_starts(tokenizer: LookUps, raw: bytes, added: list[tuple[int, int]]) -> set[int]:
+    """Where pretokens and added tokens begin."""
+    begins = {start for start, _ in added}
+    at = 0
+    for start, stop in [*added, (len(raw), len(raw))]:
+        part = raw[at:start]
+        if tokenizer.splitter is not None:
+            begins.update(at + begin for begin, _ in tokenizer.splitter.spans(part)[0])
+        elif tokenizer.fallback is not None:
+            text = part.decode()
+            begins.update(at + len(text[:begin].encode()) for begin, _ in tokenizer.fallback.pieces(text))
+        at = stop
+    return begins
