@@ -40,6 +40,7 @@ cdef class TextState:
     cdef object push_bytes(self, Context *c, bytes chunk, bint final)
     cdef object consume(self, Context *c, object chunk, int kind, const void *data, size_t n, bint final)
     cdef object clear(self)
+    cdef void begin_text(self) noexcept
     cdef object set_stream(self, bytes raw, size_t at, Held *held)
     cdef object check_state(self, Stream *s, Held *held, bytes text)
     cdef object fail(self, ctok_status status, Context *c, object chunk)

@@ -122,7 +122,7 @@ cdef class TextState:
                 del self.parts[n_parts:]
             raise
         if final:
-            self.clear()
+            self.begin_text()
 
     cdef object save(self):
         """Keep a copy of the state that the call is going to change."""
@@ -147,11 +147,15 @@ cdef class TextState:
         self.spare_flow = flow
 
     cdef object clear(self):
-        stream_reset(&self.stream)
         if self.stages != NULL:
             flow_free(self.stages, &self.flow)
             if flow_begin(self.stages, &self.flow) != CTOK_OK:
                 raise MemoryError("no memory for the codec's state")
+        self.begin_text()
+
+    cdef void begin_text(self) noexcept:
+        """Nothing of a text is held; a flow that has come to an end is as new by itself."""
+        stream_reset(&self.stream)
         self.held.n_partial = self.held.high = 0
         self.held.chars = self.held.n_bytes = 0
         self.held.is_begun = False
