@@ -6,7 +6,12 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_reserve
 from ctok._native.c_normal cimport (
-    CTOK_NORMAL_BERT_CJK, CTOK_NORMAL_BERT_CLEAN, CTOK_NORMAL_DROP_MARKS, CTOK_NORMAL_DROP_MN, CTOK_NORMAL_LOWER, CTOK_NORMAL_NFC, CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap, ctok_normal_add_hook, ctok_normal_add_literal, ctok_normal_add_op, ctok_normal_add_pattern, ctok_normal_add_prepend, ctok_normal_add_run, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed, ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset, ctok_normal_save, ctok_normal_seal, ctok_normal_state, ctok_normal_streams)
+    CTOK_NORMAL_BERT_CJK, CTOK_NORMAL_BERT_CLEAN, CTOK_NORMAL_DROP_MARKS, CTOK_NORMAL_DROP_MN, CTOK_NORMAL_LOWER, CTOK_NORMAL_NFC,
+    CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
+    ctok_normal_add_hook, ctok_normal_add_literal, ctok_normal_add_op, ctok_normal_add_pattern, ctok_normal_add_prepend,
+    ctok_normal_add_run, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed,
+    ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset,
+    ctok_normal_save, ctok_normal_seal, ctok_normal_state, ctok_normal_streams)
 from ctok._native.c_normal_facts cimport (
     ctok_nf_bits, ctok_nf_class, ctok_nf_compose, ctok_nf_lower, ctok_nf_nfd, ctok_nf_nfkd, ctok_nf_pool, ctok_nf_record)
 from ctok._native.c_vocab cimport (

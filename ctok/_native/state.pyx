@@ -1,9 +1,9 @@
 # cython: freethreading_compatible=False
 """Codecs on the side of encoding: `IncrementalEncoder`, and what `IncrementalCounter` (counter.pyx) shares with it.
 
-Both are a `TextState`: the open end of a text (stream.pxd; flowstate.pxd for tokenizers with more stages) and what is held before it becomes
-UTF-8, an unfinished character of bytes or a high surrogate of a str. A call works on the state and, if it raises, puts back the copy it made
-first; the state is small, so that is cheap.
+Both are a `TextState`: the open end of a text (stream.pxd; flowstate.pxd for tokenizers with more stages) and what is held before it
+becomes UTF-8, an unfinished character of bytes or a high surrogate of a str. A call works on the state and, if it raises, puts back the
+copy it made first; the state is small, so that is cheap.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
