@@ -61,8 +61,16 @@ static ctok_status ask(ctok_vocab *v, cuts *c, uint32_t k, ctok_id left, uint32_
 /* How many bytes p and q have in common at their start, at most n; 8 may be read at both beyond n. */
 static uint32_t shared_bytes(const uint8_t *p, const uint8_t *q, uint32_t n) {
     uint32_t i = 0;
-    while (i < n && ctok_load_le(p + i, 8) == ctok_load_le(q + i, 8)) i += 8;
-    while (i < n && p[i] == q[i]) i++;
+    for (; i < n; i += 8) {
+        const uint64_t differing = ctok_load_le(p + i, 8) ^ ctok_load_le(q + i, 8);
+        if (differing == 0) continue;
+#if defined(__GNUC__) || defined(__clang__)
+        i += (uint32_t)__builtin_ctzll(differing) / 8;
+#else
+        while (p[i] == q[i]) i++;
+#endif
+        break;
+    }
     return i < n ? i : n;
 }
 

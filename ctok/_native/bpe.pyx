@@ -23,9 +23,9 @@ from ctok._native.c_merge cimport (
     ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
     ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_joins_fetch,
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_byte_pair, ctok_id, ctok_joins_fetch,
     ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token,
-    ctok_vocab, ctok_vocab_find, ctok_vocab_crossing, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
+    ctok_vocab, ctok_vocab_find, ctok_vocab_byte_pair, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
@@ -214,13 +214,16 @@ cdef void lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text
     """
     cdef uint64_t pairs = 0, left
     cdef uint32_t i
-    cdef ctok_id before = CTOK_NO_ID, here = ctok_vocab_crossing(v, text), behind, joined
-    for i in range(lane.n - 1):
-        joined = ctok_vocab_pair(v, text + i)
-        behind = ctok_vocab_crossing(v, text + i + 1) if i + 2 < lane.n else CTOK_NO_ID
-        lane.ranks[i + 1] = ctok_lane_rank(joined, i + 1)
-        pairs |= <uint64_t>(joined < before and joined < behind) << (i + 1)
-        before = here
+    cdef ctok_id before = CTOK_NO_ID
+    cdef ctok_byte_pair here = ctok_vocab_byte_pair(v, text), behind
+    for i in range(1, lane.n):
+        if i + 1 < lane.n:
+            behind = ctok_vocab_byte_pair(v, text + i)
+        else:
+            behind.crossing = CTOK_NO_ID
+        lane.ranks[i] = ctok_lane_rank(here.id, i)
+        pairs |= <uint64_t>(here.id < before) << i & <uint64_t>(here.id < behind.crossing) << i
+        before = here.crossing
         here = behind
     lane.places &= ~(pairs << 1)
     left = pairs

@@ -3,6 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status, ctok_vocab
 
 cdef extern from "ctok_key.h" nogil:
+    const uint32_t CTOK_KEY_BYTES
     void ctok_key_exact(const uint8_t *p, size_t n, uint64_t *key)
 
 cdef extern from "ctok_cache.h" nogil:
@@ -46,4 +47,7 @@ cdef extern from "ctok_rangememo.h" nogil:
     ctypedef struct ctok_step:
         pass
     ctok_step *ctok_rangememo_new()
+    const uint64_t CTOK_PREFIXMEMO_YES
+    uint64_t *ctok_prefixmemo_new()
+    uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t *key, int *known)
     ctok_range ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, ctok_range r, uint8_t b)

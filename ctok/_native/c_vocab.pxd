@@ -65,7 +65,10 @@ cdef extern from "ctok_vocab.h" nogil:
     const unsigned int CTOK_SPLIT_IRREGULAR
     unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
     void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
-    ctok_id ctok_vocab_crossing(const ctok_vocab *v, const uint8_t *p)
+    ctypedef struct ctok_byte_pair:
+        ctok_id id
+        ctok_id crossing
+    ctok_byte_pair ctok_vocab_byte_pair(const ctok_vocab *v, const uint8_t *p)
     ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p)
     uint64_t ctok_vocab_hash(const uint8_t *p, size_t n, const uint64_t *key)
     size_t ctok_vocab_place(const ctok_vocab *v, uint64_t h)

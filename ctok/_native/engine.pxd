@@ -30,7 +30,8 @@ cdef struct Context:
     MergeTask tasks[BLOCK]      # and which of them are to be merged;
     ctok_ids side               # ids of those that give more than 3
     Lane lanes[LANES]
-    ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
+    ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed,
+    uint64_t *prefixes          # and this one with it
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     void *extra                 # what flow.pyx needs besides, made when first needed,
     void (*extra_free)(void *extra) noexcept nogil      # and how it is given back

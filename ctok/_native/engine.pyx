@@ -46,6 +46,7 @@ cdef void context_free(Context *c) noexcept nogil:
     ctok_mem_free(c.text)
     ctok_mem_free(c.pairs)
     ctok_mem_free(c.steps)
+    ctok_mem_free(c.prefixes)
     if c.extra != NULL:
         c.extra_free(c.extra)
     ctok_mem_free(c)

@@ -17,7 +17,8 @@ from libc.string cimport memcpy, memmove, memset
 from ctok._native.bpe cimport bpe_merge
 from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
 from ctok._native.c_engine cimport (
-    CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step)
+    CTOK_KEY_BYTES, CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, CTOK_PREFIXMEMO_YES, ctok_key_exact, ctok_literal_result, ctok_literals_find,
+    ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_rangememo_new, ctok_rangememo_step)
 from ctok._native.c_merge cimport ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
@@ -184,17 +185,32 @@ cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint fin
 
 # ---- inside the open pretoken ----
 
-cdef bint may_be_one_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+cdef bint goes_on(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
     """Is p[0..n) a proper prefix of some token?"""
     cdef ctok_range r = ctok_range_root(v)
     cdef size_t i
-    if n >= v.longest:
-        return False
     for i in range(n):
         r = ctok_rangememo_step(v, c.steps, r, p[i])
         if r.lo == r.hi:
             return False
     return ctok_range_goes_on(v, r)
+
+
+cdef bint may_be_one_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+    """The same, remembered."""
+    cdef uint64_t key[2]
+    cdef uint64_t *slot
+    cdef int known = 0
+    if n >= v.longest:
+        return False
+    if n > CTOK_KEY_BYTES:
+        return goes_on(c, v, p, n)
+    ctok_key_exact(p, n, key)
+    slot = ctok_prefixmemo_slot(c.prefixes, key, &known)
+    if not known:
+        slot[0] = key[0]
+        slot[1] = key[1] | (CTOK_PREFIXMEMO_YES if goes_on(c, v, p, n) else 0)
+    return slot[1] & CTOK_PREFIXMEMO_YES != 0
 
 
 cdef ctok_status reserve_tree(Stream *s, size_t n) noexcept nogil:
@@ -375,8 +391,10 @@ cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexc
     cdef ctok_status status = CTOK_OK
     if c.steps == NULL:
         c.steps = ctok_rangememo_new()
-        if c.steps == NULL:
-            return CTOK_ERR_MEMORY
+    if c.prefixes == NULL:
+        c.prefixes = ctok_prefixmemo_new()
+    if c.steps == NULL or c.prefixes == NULL:
+        return CTOK_ERR_MEMORY
     if s.scanned == 0 or (s.known == 0 and may_be_one_token(c, e.vocab, s.buf, s.scanned)):
         return CTOK_OK
     if tree < TREE:
