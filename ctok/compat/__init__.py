@@ -1,15 +1,15 @@
 """Faces of other libraries: the same names, defaults and errors, over ctok's engine.
 
-``import ctok.compat.tiktoken as tiktoken`` is the whole migration.
+``import ctok.compat.tiktoken as tiktoken`` or ``import ctok.compat.tokenizers as tokenizers`` is the whole migration.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import tiktoken
+    from . import tiktoken, tokenizers
 
-__all__ = ["tiktoken"]
+__all__ = ["tiktoken", "tokenizers"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,73 @@
+"""Look-ups in a model's table of tokens, in both directions, without an object for each token."""
+
+from __future__ import annotations
+
+from array import array
+from sys import byteorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...spec import TokenTable
+
+__all__ = ["Texts"]
+
+
+class Texts:
+    """The tokens of a model as its file spells them. Immutable; what is looked up by id needs 4 bytes an id, made at the first look-up."""
+
+    __slots__ = ("_by_id", "_data", "_ends", "_ids", "table")
+
+    def __init__(self, table: TokenTable) -> None:
+        self.table = table
+        self._data = bytes(table.data) if isinstance(table.data, bytes) else memoryview(table.data)
+        self._ends, self._ids = _numbers(table.ends), _numbers(table.ids)
+        self._by_id: array[int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def _at(self, index: int) -> bytes:
+        return bytes(self._data[self._ends[index - 1] if index else 0 : self._ends[index]])
+
+    def find(self, text: str) -> int | None:
+        """Return the id of a token, or None; of several with one text the last one's."""
+        try:
+            wanted = text.encode()
+        except UnicodeEncodeError:
+            return None
+        low, high = 0, len(self._ids)
+        while low < high:
+            middle = (low + high) // 2
+            if self._at(middle) <= wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return self._ids[low - 1] if low and self._at(low - 1) == wanted else None
+
+    def text(self, number: int) -> str | None:
+        """Return the token of an id, or None."""
+        if self._by_id is None:
+            by_id = array("I", bytes(4 * (max(self._ids, default=-1) + 1)))
+            for index, found in enumerate(self._ids, 1):
+                by_id[found] = index
+            self._by_id = by_id
+        index = self._by_id[number] if number < len(self._by_id) else 0
+        return self._at(index - 1).decode() if index else None
+
+    def as_dict(self) -> dict[str, int]:
+        """Return text -> id, in the order of the ids."""
+        data, ends = bytes(self._data), self._ends
+        pairs, begin = [], 0
+        for end, number in zip(ends, self._ids, strict=True):
+            pairs.append((number, data[begin:end].decode()))
+            begin = end
+        pairs.sort()
+        return {text: number for number, text in pairs}
+
+
+def _numbers(column: bytes | memoryview) -> memoryview | array[int]:
+    if byteorder == "little":
+        return memoryview(column).cast("B").cast("I")
+    numbers = array("I", bytes(column))
+    numbers.byteswap()
+    return numbers
