@@ -110,7 +110,7 @@ __all__ = [
     "streams",
 ]
 
-_ON_FIRST_USE = ("compat", "formats", "streams")
+_ON_FIRST_USE = ("compat", "formats", "integrations", "streams")
 
 
 def __getattr__(name: str) -> object:

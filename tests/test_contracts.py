@@ -27,7 +27,7 @@ FLOORS = {
     "stages": 2, "formats": 2, "incremental": 2, "cutting": 2,
     "tokenizer": 3, "train": 3,
     "registry": 4,
-    "streams": 5, "compat": 5, "analysis": 5, "integrations": 5,
+    "streams": 5, "compat": 5, "analysis": 5, "integrations": 5.5,
     "cli": 6, "server": 6, "__main__": 6,
 }  # fmt: skip
 HEAVY = {"anyio", "numpy", "regex", "json", "dataclasses", "asyncio", "trio", "rich", "tiktoken", "argparse", "importlib.metadata"}

@@ -1,0 +1,75 @@
+"""ctok under a fast tokenizer of transformers: the same calls, the same results, ctok's speed.
+
+    from ctok.integrations.transformers import wrap
+    tokenizer = wrap(AutoTokenizer.from_pretrained("a folder or a model's name"))
+
+A fast tokenizer of transformers (``PreTrainedTokenizerFast``, in version 5 ``TokenizersBackend``) keeps an object of the library
+`tokenizers` that does the work. `wrap` puts one in its place that has the same methods over ctok.
+"""
+
+from __future__ import annotations
+
+from ._backend import Backend, reference, spec_of
+from ._streamer import CtokStreamer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Fast = TypeVar("Fast")
+
+__all__ = ["CtokStreamer", "unwrap", "wrap"]
+
+
+def wrap(tokenizer: Fast) -> Fast:
+    """Put ctok under a fast tokenizer of transformers, and return it.
+
+    Parameters
+    ----------
+    tokenizer
+        A ``PreTrainedTokenizerFast`` (``TokenizersBackend``), or of one of its subclasses. It is changed in place; what it is configured
+        with, and what was added to it, stays. Already wrapped: nothing happens.
+
+    Raises
+    ------
+    TypeError
+        It is no fast tokenizer.
+    SpecError
+        ctok cannot run it; the message names what. The tokenizer is as it was.
+
+    Notes
+    -----
+    The library `tokenizers` writes its tokenizer as JSON, ctok reads that: a few tenths of a second for a large one. Copies and pickles
+    of a wrapped tokenizer are wrapped. ``tokenizers.decoders.DecodeStream`` takes only that library's own tokenizers; `CtokStreamer`, or
+    ``ctok.compat.tokenizers.decoders.DecodeStream``, takes this one.
+    """
+    backend = _backend_of(tokenizer)
+    if not isinstance(backend, Backend):
+        made = Backend.from_spec(spec_of(backend, _name(tokenizer)))
+        made.encode_special_tokens = backend.encode_special_tokens
+        tokenizer._tokenizer = made  # type: ignore[attr-defined]
+    return tokenizer
+
+
+def unwrap(tokenizer: Fast) -> Fast:
+    """Give a tokenizer back to the library `tokenizers`, with all that has changed since `wrap`, and return it.
+
+    Not wrapped: nothing happens.
+    """
+    backend = _backend_of(tokenizer)
+    if isinstance(backend, Backend):
+        made = reference().Tokenizer.from_str(backend.to_str())
+        made.encode_special_tokens = backend.encode_special_tokens
+        tokenizer._tokenizer = made  # type: ignore[attr-defined]
+    return tokenizer
+
+
+def _backend_of(tokenizer: object) -> Any:
+    backend = getattr(tokenizer, "_tokenizer", None)
+    if isinstance(backend, (Backend, reference().Tokenizer)):
+        return backend
+    raise TypeError(f"this takes a fast tokenizer of transformers (PreTrainedTokenizerFast), not {type(tokenizer).__name__}")
+
+
+def _name(tokenizer: object) -> str:
+    return str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
