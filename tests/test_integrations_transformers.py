@@ -225,6 +225,11 @@ def test_decode_equals_that_before(pair, skip):
     same(pair, [-1], method="decode")
 
 
+def test_ids_and_masks_are_given_without_working_places_out(pair):
+    found = pair[1](TEXTS[:3], padding=True, return_tensors="np").encodings
+    assert all(encoding._whole is None for encoding in found)
+
+
 # ---- chats ----
 
 

@@ -28,11 +28,13 @@ class Layout:
     ----------
     parts
         (0 or 1 for a text, else None; the ids that are added; the type id of each id; whether they count as special), in order.
+    n_sequences
+        How many texts the encoding says it is of.
     plain
         Whether this is just one text with type id 0.
     """
 
-    __slots__ = ("parts", "plain")
+    __slots__ = ("n_sequences", "parts", "plain")
 
     def __init__(self, post: PostProcessor, pair: bool, add_special_tokens: bool, type_id: int = 1) -> None:
         texts = [bare([_FIRST + k], k * type_id) for k in range(2 if pair else 1)]
@@ -40,6 +42,7 @@ class Layout:
         self.parts: list[tuple[int | None, int, int, int]] = []
         for number, kind, special in zip(found.ids, found.type_ids, found.special_tokens_mask, strict=True):
             self.parts.append((number - _FIRST if number >= _FIRST else None, number, kind, special))
+        self.n_sequences = found.n_sequences
         self.plain = self.parts == [(0, _FIRST, 0, 0)]
 
 
@@ -61,6 +64,11 @@ class Draft:
         self._size = sum([1 if text is None else len(texts[text]) for text, *_ in layout.parts])
         self._padding: tuple[int, Padding] | None = None
         self.overflows = overflows
+
+    @property
+    def n_sequences(self) -> int:
+        """How many texts are in it."""
+        return self._layout.n_sequences
 
     def __len__(self) -> int:
         return self._size if self._padding is None else max(self._padding[0], self._size)

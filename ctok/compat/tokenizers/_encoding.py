@@ -112,7 +112,7 @@ class Encoding:
     @property
     def n_sequences(self) -> int:
         """How many texts are in it."""
-        return whole_of(self).n_sequences
+        return self._draft.n_sequences if self._draft is not None else whole_of(self).n_sequences
 
     @property
     def overflowing(self) -> list[Encoding]:
