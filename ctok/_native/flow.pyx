@@ -314,12 +314,27 @@ cdef ctok_status encode_tasks(Run *r, size_t n) noexcept nogil:
     return CTOK_OK
 
 
+cdef ctok_status encode_afresh(Run *r, const uint8_t *p, size_t start, size_t n) noexcept nogil:
+    """encode_closed without a cache: with dropout the same pretoken gives other ids each time."""
+    cdef size_t i, begin
+    cdef ctok_status status
+    for i in range(n):
+        begin = begin_of(r.c, start, i)
+        status = r.f.ops.encode(r.f.model, r.x.model, p + begin, r.c.stops[i] - begin, &r.c.ids, NULL)
+        if status != CTOK_OK:
+            return status
+        settle(r.c)
+    return CTOK_OK
+
+
 cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n, size_t end) noexcept nogil:
     """Append the ids of the n complete pretokens of c.stops, the first of which begins at start; p is readable up to end."""
     cdef Context *c = r.c
-    cdef size_t k, i, begin, n_tasks = 0, size = 0
-    cdef size_t n_misses = ctok_cache_probe(&c.cache, p, start, c.stops, n, end, c.keys, c.found, c.misses)
+    cdef size_t k, i, begin, n_misses, n_tasks = 0, size = 0
     cdef ctok_status status
+    if r.f.merges != NULL and r.f.merges.dropout > 0:
+        return encode_afresh(r, p, start, n)
+    n_misses = ctok_cache_probe(&c.cache, p, start, c.stops, n, end, c.keys, c.found, c.misses)
     c.side.n = 0
     for k in range(n_misses):
         i = c.misses[k]
