@@ -116,7 +116,7 @@ static void deepseek3_scalar(CTOK_BLOCK_PARAMS) { ctok_scan_steps(CTOK_BLOCK_ARG
 /* Where the masks end: the first character that is useless, or beyond ASCII and no letter or mark, or perhaps CJK. */
 CTOK_SCAN_INLINE unsigned deepseek3_end(const ctok_masks *m, const uint8_t *at, uint64_t word, uint64_t other) {
     unsigned end = m->n;
-    for (uint64_t bits = (other | (m->uncased & m->high)) & ~m->tail; bits; bits &= bits - 1) {
+    for (uint64_t bits = (other | ((m->uncased | m->mark) & m->high)) & ~m->tail; bits; bits &= bits - 1) {
         const unsigned i = ctok_bits_first(bits);
         const uint8_t byte = at[i];
         if (byte >= 0x80 ? (byte >= 0xE3 && byte <= 0xE9) || !(word >> i & 1) : byte < 0x20 || byte == 0x7F) {
