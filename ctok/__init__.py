@@ -5,8 +5,8 @@
     >>> tok.encode("hello world")
     [24912, 2375]
 
-This module is the front door: the public names and nothing else. `streams`, `compat` and `formats` are loaded on first use, so that
-importing ctok costs only what every use of it needs.
+This module is the front door: the public names and nothing else. `streams`, `compat`, `formats`, `Encoding` and `Batch` are loaded on
+first use, so that importing ctok costs only what every use of it needs.
 """
 
 from ._version import __version__
@@ -72,15 +72,19 @@ from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from . import compat, formats, streams
+    from ._native.padded import Batch
+    from .encoding import Encoding
 
 __all__ = [
     "BPE",
     "AddedToken",
+    "Batch",
     "CtokError",
     "DecodeError",
     "Delta",
     "DisallowedSpecialTokenError",
     "EncodeError",
+    "Encoding",
     "Ids",
     "IncrementalCounter",
     "IncrementalDecoder",
@@ -110,14 +114,23 @@ __all__ = [
     "streams",
 ]
 
-_ON_FIRST_USE = ("compat", "formats", "integrations", "streams")
+# Name -> the module that it is, or is in.
+_ON_FIRST_USE = {
+    "Batch": "._native.padded",
+    "Encoding": ".encoding",
+    "compat": ".compat",
+    "formats": ".formats",
+    "integrations": ".integrations",
+    "streams": ".streams",
+}
 
 
 def __getattr__(name: str) -> object:
     if name in _ON_FIRST_USE:
         from importlib import import_module
 
-        return import_module("." + name, __name__)
+        module = import_module(_ON_FIRST_USE[name], __name__)
+        return getattr(module, name) if name[0].isupper() else module
     raise AttributeError(f"module 'ctok' has no attribute {name!r}")
 
 

@@ -24,7 +24,7 @@ SOURCES = sorted(p for suffix in (".py", ".pyx", ".pxd") for p in PACKAGE.rglob(
 FLOORS = {
     "_version": 0, "errors": 0, "spec": 0, "stagespecs": 0.5,
     "_native": 1, "_reference": 1, "encoding": 1,
-    "stages": 2, "formats": 2, "incremental": 2, "cutting": 2,
+    "stages": 2, "formats": 2, "incremental": 2, "cutting": 2, "conversion": 2.5,
     "tokenizer": 3, "train": 3,
     "registry": 4,
     "streams": 5, "compat": 5, "analysis": 5, "integrations": 5.5,

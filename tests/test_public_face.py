@@ -34,7 +34,7 @@ def defaults(call):
 
 @pytest.mark.parametrize("name", ["encode", "encode_ids", "count", "encode_batch", "count_batch", "encoder", "counter"])
 def test_calls_that_encode_have_the_same_options_with_the_same_defaults(name):
-    assert defaults(getattr(ctok.Tokenizer, name)) == ENCODING
+    assert dict(defaults(getattr(ctok.Tokenizer, name)).items() & ENCODING.items()) == ENCODING
 
 
 @pytest.mark.parametrize("call", [lambda tok, **o: tok.truncate("a b", 1, **o), lambda tok, **o: tok.split("a b", 1, **o)])

@@ -31,6 +31,7 @@ COMMANDS = {
     "models": ("_about", "run_models"),
     "info": ("_about", "run_info"),
     "cache": ("_cache", "run"),
+    "convert": ("_convert", "run"),
 }
 # Options of the top level whose value is the next argument.
 _TAKE_A_VALUE = frozenset(("-i", "--input", "-t", "--truncate", "-m", "--model", "-T", "--tokenizer", "--pattern", "--special-token"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ..spec import Split
 from ._io import Output, json_text
 from ._parser import DEFAULT, Parser, add_tokenizer_options, resolve, tokenizer_of
 from ._report import ERROR, OK, UsageError, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..spec import Record
     from ..tokenizer import Tokenizer
 
 
@@ -86,9 +88,10 @@ def _write_pairs(out: Output, pairs: dict[str, str], as_json: bool) -> int:
 def run_info(argv: list[str]) -> int:
     parser = Parser(
         "info",
-        f"What a tokenizer is: ids, special tokens, split pattern, where it comes from ({DEFAULT} if none is named).",
+        f"What a tokenizer is: ids, added tokens, stages, roles, limits that its file sets, where it comes from ({DEFAULT} if none is "
+        "named). Limits are told, not applied.",
         "ctok info [SPEC | -T SPEC | -m MODEL] [--json]",
-        "  ctok info\n  ctok info cl100k_base --json\n  ctok info -m gpt-4o",
+        "  ctok info\n  ctok info tokenizer.json\n  ctok info cl100k_base --json\n  ctok info -m gpt-4o",
     )
     parser.add_argument("spec", metavar="SPEC", nargs="?", help="as for -T")
     parser.add_argument("--json", action="store_true", help="one JSON object")
@@ -102,13 +105,18 @@ def run_info(argv: list[str]) -> int:
         out.write(json_text(facts) + "\n")
         return OK
     for name, value in facts.items():
-        if isinstance(value, dict):
-            shown = [f"{text} {number}" for text, number in value.items()]
-            value = ", ".join(shown[:8]) + (f", and {len(shown) - 8} more" if len(shown) > 8 else "")
-        elif isinstance(value, bool):
-            value = "yes" if value else "no"
-        out.write(f"{name.replace('_', ' '):<15} {value}\n")
+        if value not in (None, {}, []):
+            out.write(f"{name.replace('_', ' '):<15} {_shown(value)}\n")
     return OK
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = [f"{text} {number}" for text, number in value.items()]
+        return ", ".join(pairs[:8]) + (f", and {len(pairs) - 8} more" if len(pairs) > 8 else "")
+    if isinstance(value, list):
+        return "\n".join(value).replace("\n", "\n" + " " * 16)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, object]:
@@ -116,13 +124,40 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, object]:
     from .._version import __version__
 
     spec = tokenizer.spec
+    model = spec.model
+    cut = spec.pre_tokenizer
     return {
         "name": tokenizer.name,
         "vocab_size": tokenizer.vocab_size,
-        "tokens": len(spec.model.tokens),
+        "tokens": len(model.tokens),
         "special_tokens": tokenizer.special_tokens,
-        "pattern": spec.pre_tokenizer.pattern if spec.pre_tokenizer is not None else None,
+        "added_tokens": {token.content: token.id for token in spec.added_tokens if not token.special},
+        "roles": dict(spec.roles),
+        "normalizer": steps_of(spec.normalizer),
+        "pattern": cut.pattern if isinstance(cut, Split) else None,
+        "pre_tokenizer": [] if isinstance(cut, Split) else steps_of(cut),
+        "model": model_of(model),
+        "post_processor": steps_of(spec.post_processor),
+        "decoder": steps_of(spec.decoder),
+        "truncation": steps_of(spec.truncation),
+        "padding": steps_of(spec.padding),
         "streams": tokenizer.streams,
         "source": spec.source,
         "ctok": __version__,
     }
+
+
+def steps_of(record: Record | None) -> list[str]:
+    """Return a stage as it would be written in Python, a line for each step."""
+    if record is None:
+        return []
+    steps = getattr(record, "steps", None)
+    return [repr(record)] if steps is None else [line for step in steps for line in steps_of(step)]
+
+
+def model_of(model: Record) -> str:
+    """Return a model's name and options, its tables left out."""
+    tables = ("tokens", "merges", "scores")
+    said = {name: getattr(model, name) for name in model.__slots__ if name not in tables}
+    options = [f"{name}={value!r}" for name, value in said.items() if value not in (None, False)]
+    return f"{type(model).__name__}({', '.join(options)})"

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 DEFAULT = "o200k_base"
 SCHEMES = ("tiktoken", "model", "file")
-_LATER = ("hf", "sp")  # schemes whose formats ctok does not read yet
+_LATER = {
+    "hf": "download its tokenizer.json and give that file",
+    "sp": "SentencePiece models are not read yet; give the tokenizer.json of the same model",
+}
 
 
 class Help(argparse.HelpFormatter):
@@ -135,7 +138,7 @@ def scheme_of(spec: str) -> tuple[str | None, str]:
     """Return ``(scheme, rest)``; the scheme is None for a plain name or path."""
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in _LATER:
-        raise UsageError(f"{spec!r}: ctok does not read {scheme}: tokenizers yet; it reads rank files (.tiktoken) and its own binary files")
+        raise UsageError(f"{spec!r}: {scheme}: is no scheme yet; {_LATER[scheme]}")
     if not colon or scheme not in SCHEMES:
         return None, spec
     if not rest:
@@ -162,6 +165,9 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
         help="special tokens in the text: plain text (default), an error, or tokens",
     )
     group.add_argument("--allow-special", dest="specials", action="store_const", const="all", help="the same as --specials all")
+    group.add_argument(
+        "--no-template", dest="template", action="store_false", help="leave out the tokens that the tokenizer's file puts around a text"
+    )
     add_errors_option(group, ("strict", "replace"), "bytes that are not UTF-8: an error (default), or U+FFFD")
 
 
@@ -172,6 +178,8 @@ def add_errors_option(parser: argparse._ActionsContainer, choices: Sequence[str]
 def text_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `encode`, `count`, `encoder` and so on."""
     options: dict[str, Any] = {"errors": args.errors}
+    if not args.template:
+        options["add_special_tokens"] = False
     if args.specials == "all":
         options["allowed_special"] = "all"
     elif args.specials == "raise":

@@ -89,6 +89,11 @@ def explain(error: Exception) -> str:
     return text
 
 
+def note(message: str) -> None:
+    """Tell what is no error, on standard error."""
+    complain(f"note: {message}")
+
+
 def complain(message: str) -> None:
     """Write ``ctok: message`` to standard error, if there is one."""
     if sys.stderr is not None:

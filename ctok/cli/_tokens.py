@@ -55,6 +55,9 @@ def placed_ids(
     source: Source, tokenizer: Tokenizer, options: dict[str, Any], unit: str, progress: Progress
 ) -> Iterator[tuple[int, int, int]]:
     """Yield ``(id, start, end)`` for each token; inside a character the places are those of the character, but for bytes."""
+    if tokenizer.flow is not None:  # its stages change the text: only all of it tells what was where
+        yield from _placed_at_once(source, tokenizer, options, unit, progress)
+        return
     encoder, ids, at = tokenizer.encoder(**options), list[int](), 0
     is_last = False
     chunks = source.chunks(CHUNK)
@@ -72,6 +75,19 @@ def placed_ids(
             at += end
         progress.add(len(chunk), n)
         del ids[:n]
+
+
+def _placed_at_once(
+    source: Source, tokenizer: Tokenizer, options: dict[str, Any], unit: Any, progress: Progress
+) -> Iterator[tuple[int, int, int]]:
+    raw = b"".join(source.chunks())
+    try:
+        found = tokenizer.encoding(raw, unit=unit, **options)
+    except ValueError as error:
+        raise CliError(f"{source.name}: {explain(error)}") from None
+    for token_id, (start, end) in zip(found.ids, found.spans):
+        yield token_id, start, end
+    progress.add(len(raw), len(found))
 
 
 def spans_of(tokenizer: Tokenizer, ids: list[int], unit: str) -> list[tuple[int, int]]:

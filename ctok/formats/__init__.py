@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any
 
+    from typing_extensions import Buffer
+
     from ..spec import AddedToken, Spec
 
-__all__ = ["dump", "load", "sniff"]
+__all__ = ["dump", "format_of", "load", "loads", "sniff"]
 
 
 def load(
@@ -144,25 +146,92 @@ def _unpacked(data: bytes, where: str) -> tuple[bytes, str]:
     return data, "archive"
 
 
-def dump(spec: Spec, path: str | PathLike[str]) -> None:
+def loads(
+    data: Buffer,
+    *,
+    path: str | PathLike[str] | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | Iterable[AddedToken] | None = None,
+) -> Spec:
+    """Return the `Spec` of a file's bytes; of what is one file, that is, not of a vocab.json or a merges.txt.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    path
+        What to call it in an error.
+    pattern, special_tokens
+        As for `load`.
+
+    Raises
+    ------
+    VocabularyFileError
+        As `load`.
+    """
+    where = "" if path is None else os.fspath(path)
+    kind = sniff(data)
+    if kind in ("tiktoken", "empty", "unknown"):
+        from . import tiktoken
+
+        return tiktoken.loads(data, path=path, pattern=pattern, special_tokens=special_tokens)
+    if kind == "binary":
+        from . import binary
+
+        return _changed(binary.loads(data, path), pattern, special_tokens)
+    if kind in ("vocab_json", "merges_txt"):
+        raise VocabularyFileError(f"this is {KINDS[kind]}, which is half a tokenizer", path=path, cure="Load it from its folder.")
+    return _changed(_by_kind(kind, bytes(data), where, {}), pattern, special_tokens)
+
+
+def format_of(path: str | PathLike[str]) -> str:
+    """Return the format that a file of this name is written in: a key of `ctok.conversion.FORMATS`."""
+    name = os.path.basename(os.fspath(path))
+    if name.endswith(".tiktoken"):
+        return "tiktoken"
+    if name.endswith(("vocab.json", "merges.txt")):
+        return "merges_txt"
+    if name.endswith(".json"):
+        return "tokenizer_json"
+    return "vocab_txt" if name.endswith("vocab.txt") else "binary"
+
+
+def dump(spec: Spec, path: str | PathLike[str], *, format: str | None = None) -> None:
     """Write a `Spec` to a file, as a whole or not at all.
 
-    The name says the format: a rank file (``.tiktoken``), a tokenizer.json (``.json``), a vocab.txt (``vocab.txt``), else the binary form.
+    Parameters
+    ----------
+    spec
+        It must be one that the format can say; `ctok.conversion.convert` makes it so.
+    path
+        Its name says the format: a rank file (``.tiktoken``), ``vocab.json`` or ``merges.txt`` (the other one is written beside it), a
+        tokenizer.json (``.json``), a vocab.txt (``vocab.txt``), else the binary form.
+    format
+        Overrules: ``"tiktoken"``, ``"merges_txt"``, ``"tokenizer_json"``, ``"vocab_txt"`` or ``"binary"``.
 
     Raises
     ------
     SpecError
         The spec has something that the format has no place for.
     """
-    name = os.path.basename(os.fspath(path))
-    if name.endswith(".tiktoken"):
+    kind = format_of(path) if format is None else format
+    if kind == "merges_txt":
+        from . import merges_txt
+
+        where = os.fspath(path)
+        beside = os.path.join(os.path.dirname(where), "merges.txt" if not where.endswith("merges.txt") else "vocab.json")
+        merges_txt.dump(spec, *((where, beside) if not where.endswith("merges.txt") else (beside, where)))
+        return
+    if kind == "tiktoken":
         from . import tiktoken as module
-    elif name.endswith(".json"):
+    elif kind == "tokenizer_json":
         from . import tokenizer_json as module  # type: ignore[no-redef]
-    elif name.endswith("vocab.txt"):
+    elif kind == "vocab_txt":
         from . import vocab_txt as module  # type: ignore[no-redef]
-    else:
+    elif kind == "binary":
         from . import binary as module  # type: ignore[no-redef]
+    else:
+        raise ValueError(f"{kind!r} is no format that is written")
     module.dump(spec, path)
 
 

@@ -44,6 +44,7 @@ __all__ = [
     "load",
     "model_info",
     "spec_for",
+    "takes_for_name",
 ]
 
 _tokenizers: dict[str, Tokenizer] = {}
@@ -102,7 +103,7 @@ def load(
     """
     from ..tokenizer import Tokenizer
 
-    if not _may_be_name(source):
+    if not takes_for_name(source):
         from ..formats import load as load_file
 
         return Tokenizer.from_spec(load_file(source, pattern=pattern, special_tokens=special_tokens))
@@ -184,7 +185,7 @@ def cache_add(
     from ..formats._known import ENCODINGS
     from ._cache import add
 
-    if _may_be_name(source):
+    if takes_for_name(source):
         spec = spec_for(os.fspath(source))
         digest = ENCODINGS[spec.name].file.sha256 if spec.name in ENCODINGS else ""
     else:
@@ -209,8 +210,8 @@ def cache_verify() -> list[tuple[CacheEntry, str | None]]:
 # ---- one load a name ----
 
 
-def _may_be_name(source: str | PathLike[str]) -> bool:
-    """A str without a separator is looked up as a name first; if there is a file of this spelling and no such name, it is a path."""
+def takes_for_name(source: str | PathLike[str]) -> bool:
+    """Return whether `load` looks a source up as a name first: a str without a separator that is no file, or is a name all the same."""
     if not isinstance(source, str):
         if isinstance(source, os.PathLike):
             return False

@@ -1,6 +1,6 @@
 """The alphabet in which byte-level files spell bytes as visible characters (csrc/ctok_bytelevel.h)."""
 
-__all__ = ["spell"]
+__all__ = ["spell", "unspell"]
 
 
 def _alphabet() -> list[str]:
@@ -16,3 +16,14 @@ _ALPHABET = _alphabet()
 def spell(token: bytes) -> str:
     """Return the spelling of a token's bytes."""
     return "".join([_ALPHABET[byte] for byte in token])
+
+
+_BYTES = {letter: byte for byte, letter in enumerate(_ALPHABET)}
+
+
+def unspell(text: str) -> bytes | None:
+    """Return the bytes that a spelling stands for, or None where it is none."""
+    try:
+        return bytes([_BYTES[letter] for letter in text])
+    except KeyError:
+        return None

@@ -5,22 +5,21 @@ from __future__ import annotations
 from operator import index
 
 from .. import cutting
-from .._native.batch import decode_batch, encode_batch
 from .._native.vocab import Vocab
 from ..errors import SpecError
 from ..incremental import IncrementalCounter, IncrementalDecoder, IncrementalEncoder
 from ..spec import BPE, AddedToken, Spec, Split
 from ..stages.pretokenizers import RegexSplitter, build_splitter
-from ._encodings import Encodings
+from ._many import Many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
     from typing import Any, Literal, TypeAlias, TypeVar
 
     from typing_extensions import Self
 
-    from .._native.pipeline import IdSequence, Text
+    from .._native.pipeline import IdSequence
 
     DecodeErrors: TypeAlias = Literal["replace", "strict", "ignore"]
     Utf8Policy: TypeAlias = Literal["maximal_subpart", "per_byte", "hf_run"]
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 
-class Tokenizer(Encodings):
+class Tokenizer(Many):
     """Text to ids and back, whole and while it arrives. Made by `ctok.load`, `ctok.for_model` or `Tokenizer.from_spec`.
 
     A tokenizer does not change: any number of threads, tasks and (by pickle or fork) processes may share it. Everything that can be
@@ -116,65 +115,6 @@ class Tokenizer(Encodings):
 
     def __repr__(self) -> str:
         return f"<Tokenizer {self.name!r}: {self.vocab_size} ids, {len(self.specials)} special tokens>"
-
-    # ---- many at once ----
-
-    def encode_batch(
-        self,
-        texts: Iterable[Text],
-        num_threads: int | None = None,
-        *,
-        allowed_special: Collection[str] = (),
-        disallowed_special: Collection[str] = (),
-        add_special_tokens: bool = True,
-        errors: str = "strict",
-    ) -> list[list[int]]:
-        """Return the ids of each text, a list of lists in the order of `texts`.
-
-        Parameters
-        ----------
-        texts
-            Any iterable of str, or bytes holding UTF-8.
-        num_threads
-            How many threads to use. None: one a core, or the caller's alone where there is too little text to share.
-        allowed_special, disallowed_special, add_special_tokens, errors
-            As in `encode`.
-
-        Raises
-        ------
-        TypeError, EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
-            As `encode`, for the first text that is refused; the message names its index.
-
-        Notes
-        -----
-        The GIL is released while the threads run.
-        """
-        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, add_special_tokens, errors, False)
-
-    def count_batch(
-        self,
-        texts: Iterable[Text],
-        num_threads: int | None = None,
-        *,
-        allowed_special: Collection[str] = (),
-        disallowed_special: Collection[str] = (),
-        add_special_tokens: bool = True,
-        errors: str = "strict",
-    ) -> list[int]:
-        """Return the number of ids of each text, a list of int. Parameters and errors as in `encode_batch`."""
-        return encode_batch(self, texts, num_threads, allowed_special, disallowed_special, add_special_tokens, errors, True)
-
-    def decode_batch(
-        self,
-        batch: Iterable[IdSequence],
-        num_threads: int | None = None,
-        *,
-        skip_special_tokens: bool = False,
-        errors: str = "replace",
-        utf8_policy: str | None = None,
-    ) -> list[str]:
-        """Return the text of each sequence of ids, a list of str. Options as in `decode`; errors name the sequence's index."""
-        return decode_batch(self, batch, num_threads, skip_special_tokens, errors, utf8_policy)
 
     # ---- parts of bounded size ----
 
