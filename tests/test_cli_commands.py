@@ -61,7 +61,7 @@ def test_dispatch_takes_the_first_word_for_a_command(argv, command, rest):
     assert dispatch(argv) == (command, rest)
 
 
-@pytest.mark.parametrize("command", ["count", "encode", "decode", "tokens", "truncate", "split", "stream", "models", "info", "cache"])
+@pytest.mark.parametrize("command", ["count", "encode", "decode", "tokens", "truncate", "split", "stream", "models", "info", "cache", "convert"])
 def test_help_of_every_command_goes_to_stdout(ctok, command):
     status, out, err = ctok(command, "--help")
     assert (status, err) == (0, "")

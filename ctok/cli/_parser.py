@@ -165,10 +165,14 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
         help="special tokens in the text: plain text (default), an error, or tokens",
     )
     group.add_argument("--allow-special", dest="specials", action="store_const", const="all", help="the same as --specials all")
-    group.add_argument(
+    add_template_option(group)
+    add_errors_option(group, ("strict", "replace"), "bytes that are not UTF-8: an error (default), or U+FFFD")
+
+
+def add_template_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
         "--no-template", dest="template", action="store_false", help="leave out the tokens that the tokenizer's file puts around a text"
     )
-    add_errors_option(group, ("strict", "replace"), "bytes that are not UTF-8: an error (default), or U+FFFD")
 
 
 def add_errors_option(parser: argparse._ActionsContainer, choices: Sequence[str], text: str) -> None:
@@ -178,7 +182,7 @@ def add_errors_option(parser: argparse._ActionsContainer, choices: Sequence[str]
 def text_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `encode`, `count`, `encoder` and so on."""
     options: dict[str, Any] = {"errors": args.errors}
-    if not args.template:
+    if not getattr(args, "template", True):
         options["add_special_tokens"] = False
     if args.specials == "all":
         options["allowed_special"] = "all"

@@ -34,6 +34,7 @@ commands ('ctok COMMAND --help' tells more):
   models      which tokenizer a model uses
   info        what a tokenizer is
   cache       vocabularies kept on this machine
+  convert     a vocabulary in another file format
 
 Without a command, the arguments are text (none: standard input) whose tokens
 are counted. If the first word is the name of a command, it is the command;

@@ -7,7 +7,7 @@ from time import monotonic
 
 from ._filters import IdsToText
 from ._io import IdReader, Output, Source
-from ._parser import Parser, add_tokenizer_options, text_options, tokenizer_of
+from ._parser import Parser, add_template_option, add_tokenizer_options, text_options, tokenizer_of
 from ._progress import is_terminal
 from ._report import CliError, UsageError, explain
 
@@ -36,6 +36,7 @@ def parser() -> Parser:
     parser.add_argument("--skip-specials", action="store_true", help="with --decode: write nothing for special tokens")
     parser.add_argument("--specials", choices=("text", "raise", "all"), default="text", help="special tokens in the text, as for encode")
     parser.add_argument("--allow-special", dest="specials", action="store_const", const="all", help="the same as --specials all")
+    add_template_option(parser)
     how = "bytes that are not UTF-8 (strict; with --decode replace)"
     parser.add_argument("--errors", choices=("strict", "replace", "ignore"), help=how)
     shown = parser.add_mutually_exclusive_group()
