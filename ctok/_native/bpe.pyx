@@ -189,9 +189,14 @@ cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, Mer
 
 
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
-    cdef ctok_status status = scratch_reserve(s, min(n, <size_t>WINDOW))
+    cdef ctok_status status
     bad[0] = 0
-    if status != CTOK_OK or n == 0:
+    if n == 0:
+        return CTOK_OK
+    if n <= LANE and v.joins.slots != NULL:
+        return merge_in_a_lane(v, p, <uint32_t>n, out, bad)
+    status = scratch_reserve(s, min(n, <size_t>WINDOW))
+    if status != CTOK_OK:
         return status
     if n > WINDOW:
         return merge_long(v, p, n, s, out, bad)
@@ -300,6 +305,16 @@ cdef ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, s
     out.n = at - out.at
     task.count = out.n - task.begin
     return CTOK_OK
+
+
+cdef ctok_status merge_in_a_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, ctok_ids *out, size_t *bad) noexcept nogil:
+    cdef Lane lane
+    cdef MergeTask task
+    lane_start(v, &lane, p, n)
+    lane_take(v, &lane)
+    while lane_step(v, &lane):
+        lane_take(v, &lane)
+    return lane_finish(&lane, &task, out, bad)
 
 
 cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
