@@ -322,6 +322,17 @@ def test_wrapped_tokenizer_trains_a_new_one(fresh):
     assert new("quick fox")["input_ids"] == fresh[0].train_new_from_iterator(CORPUS, 300, show_progress=False)("quick fox")["input_ids"]
 
 
+def test_languages_of_a_subclass_can_be_switched():
+    pieces = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *((letter, -5.0) for letter in "▁helowrd,.")]
+    pair = [transformers.MBartTokenizer(vocab=pieces, src_lang="en_XX") for _ in range(2)]
+    wrap(pair[1])
+    for language in ("de_DE", "fr_XX"):
+        for tokenizer in pair:
+            tokenizer.src_lang = language
+        before, _ = same(pair, "hello, world", text_target="hello", return_tensors="np")
+        assert before["input_ids"][0, -1] == pair[0].convert_tokens_to_ids(language)
+
+
 # ---- wrap, unwrap ----
 
 
@@ -357,6 +368,31 @@ def test_wrap_of_what_ctok_cannot_run_raises_and_changes_nothing():
     assert tokenizer._tokenizer is backend
     backend.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex(r"\X"), "isolated")
     with pytest.raises(SpecError, match=r"TokenizersBackend.*\\X is not supported"):
+        wrap(tokenizer)
+    assert tokenizer._tokenizer is backend
+
+
+def clip():
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    tokens = ["<|startoftext|>", "<|endoftext|>", *alphabet, *(letter + "</w>" for letter in alphabet), "he", "lo</w>"]
+    return transformers.CLIPTokenizer(vocab={token: k for k, token in enumerate(tokens)}, merges=[("h", "e"), ("l", "o</w>")])
+
+
+def test_method_that_transformers_replaces_is_replaced_again():
+    pair = clip(), wrap(clip())
+    ids = pair[0]("Hello, world hello").input_ids
+    for skip in (False, True):
+        before, _ = same(pair, ids, method="decode", skip_special_tokens=skip)
+        assert "hello , world" in before
+    unwrap(pair[1])
+    same(pair, ids, method="decode")
+
+
+def test_method_that_somebody_else_replaced_is_refused():
+    tokenizer = byte_level()
+    backend = tokenizer._tokenizer
+    backend.encode = lambda text: None
+    with pytest.raises(SpecError, match="methods that were replaced in its backend: encode"):
         wrap(tokenizer)
     assert tokenizer._tokenizer is backend
 

@@ -9,11 +9,13 @@ A fast tokenizer of transformers (``PreTrainedTokenizerFast``, in version 5 ``To
 
 from __future__ import annotations
 
+from ..errors import SpecError
 from ._backend import Backend, reference, spec_of
 from ._streamer import CtokStreamer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     Fast = TypeVar("Fast")
@@ -45,9 +47,9 @@ def wrap(tokenizer: Fast) -> Fast:
     """
     backend = _backend_of(tokenizer)
     if not isinstance(backend, Backend):
-        made = Backend.from_spec(spec_of(backend, _name(tokenizer)))
-        made.encode_special_tokens = backend.encode_special_tokens
-        tokenizer._tokenizer = made  # type: ignore[attr-defined]
+        again = _patches(tokenizer, backend)
+        _put(tokenizer, Backend.from_spec(spec_of(backend, _name(tokenizer))), backend)
+        again()
     return tokenizer
 
 
@@ -58,10 +60,26 @@ def unwrap(tokenizer: Fast) -> Fast:
     """
     backend = _backend_of(tokenizer)
     if isinstance(backend, Backend):
-        made = reference().Tokenizer.from_str(backend.to_str())
-        made.encode_special_tokens = backend.encode_special_tokens
-        tokenizer._tokenizer = made  # type: ignore[attr-defined]
+        again = _patches(tokenizer, backend)
+        _put(tokenizer, reference().Tokenizer.from_str(backend.to_str()), backend)
+        again()
     return tokenizer
+
+
+def _put(tokenizer: Any, made: Any, backend: Any) -> None:
+    made.encode_special_tokens = backend.encode_special_tokens
+    tokenizer._tokenizer = made
+
+
+def _patches(tokenizer: Any, backend: Any) -> Callable[[], object]:
+    """Return what does again to the next backend what somebody did to the methods of this one. transformers does so for CLIP."""
+    names = [name for name in getattr(backend, "__dict__", ()) if hasattr(reference().Tokenizer, name)]
+    if not names:
+        return lambda: None
+    patch = getattr(tokenizer, "_wrap_decode_method_backend_tokenizer", None)
+    if names != ["decode"] or patch is None:
+        raise SpecError(f"{_name(tokenizer)!r}: ctok cannot take over methods that were replaced in its backend: {', '.join(names)}")
+    return patch  # type: ignore[no-any-return]
 
 
 def _backend_of(tokenizer: object) -> Any:
