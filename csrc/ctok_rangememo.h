@@ -38,8 +38,8 @@ static inline ctok_range ctok_rangememo_step(const ctok_vocab *v, ctok_step *mem
     return out;
 }
 
-/* The same for a whole short text: is it a proper prefix of some token? What is open at the end of a chunk is asked this, and is mostly the
- * beginning of a common word. */
+/* The same for a whole short text: is it a proper prefix of some token? What is open at the end of a chunk is asked this, and is mostly
+ * the beginning of a common word. */
 #define CTOK_PREFIXMEMO_BITS 12
 #define CTOK_PREFIXMEMO_YES (UINT64_C(1) << 63)
 
@@ -48,7 +48,7 @@ static inline uint64_t *ctok_prefixmemo_new(void) {
     return (uint64_t *)ctok_mem_zeroed((size_t)2 << CTOK_PREFIXMEMO_BITS, sizeof(uint64_t));
 }
 
-/* ctok_prefixmemo_slot - where the answer for a key (ctok_key.h) stands; it is there iff *known is set, and then is the top bit of slot[1]. */
+/* ctok_prefixmemo_slot - where the answer for a key (ctok_key.h) stands; it is there iff *known is set, and is the top bit of slot[1]. */
 static inline uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t key[2], int *known) {
     uint64_t *slot = memo + (ctok_mix(key[0] ^ key[1] * UINT64_C(0xA0761D6478BD642F)) >> (64 - CTOK_PREFIXMEMO_BITS)) * 2;
     *known = slot[0] == key[0] && (slot[1] & ~CTOK_PREFIXMEMO_YES) == key[1];

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core import MAKERS, ctok_of, o200k_ranks, random_vocabularies, real_ranks, tiktoken_of, vocab_of, wild_ranks
 from ctok._native import bpe
+from ctok._native.files import splits
 from ctok._native.vocab import Vocab
 from ctok._reference import bpe as twin
 from ctok.spec import TokenTable
@@ -105,7 +106,7 @@ def test_pretokens_side_by_side_in_a_large_random_vocabulary_equals_twin(maker):
 
 def test_splits_are_the_last_merge_of_each_token():
     for _, ranks in random_vocabularies(10, 60, alphabet=b"abc", n=30, longest=7):
-        found = bpe.splits(vocab_of(ranks))
+        found = splits(vocab_of(ranks))
         for split, (token, rank) in zip(found, sorted(ranks.items()), strict=True):
             reachable = len(token) > 1 and twin.merge(ranks, token) == [token]
             assert (split > 0) == reachable
@@ -118,7 +119,7 @@ def test_merge_with_known_splits_equals_the_same_without():
     for rng, ranks in random_vocabularies(12, 40, alphabet=b"abc", n=40, longest=8):
         table = TokenTable.from_dict(ranks)
         plain = Vocab(table.data, table.ends, table.ids)
-        known = Vocab(table.data, table.ends, table.ids, (), bpe.splits(plain))
+        known = Vocab(table.data, table.ends, table.ids, (), splits(plain))
         for length in (2, 5, 9, 20, 70, 300):
             pretoken = bytes(rng.choices(b"abc", k=length))
             assert bpe.merge(known, pretoken) == bpe.merge(plain, pretoken)

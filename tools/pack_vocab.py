@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ctok._native.bpe import splits
+from ctok._native.files import splits
 from ctok._native.vocab import Vocab
 from ctok.errors import CtokError
 from ctok.formats import _disk, binary, tiktoken

@@ -15,6 +15,10 @@ cdef struct MergeScratch:
     uint32_t last_left   # and where does the symbol stand that its last merge joined to the one before
 
 cdef void merge_scratch_free(MergeScratch *s) noexcept nogil
+cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil
+
+# Merge text[0..n), 1 <= n <= s.cap. Afterwards the symbols are 0, next[0], ... while < n, with their ids.
+cdef void merge_window(const ctok_vocab *v, const uint8_t *text, size_t n, MergeScratch *s) noexcept nogil
 
 # The ids of p[0..n) by merging bytes, appended to out; *bad is the place of a byte that has no token (CTOK_ERR_BYTE).
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil

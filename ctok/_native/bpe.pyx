@@ -19,12 +19,12 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport (
-    CTOK_LANE_NONE, CTOK_LANE_PLACES, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
+    CTOK_LANE_NONE, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
     ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
     ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_byte_pair, ctok_id, ctok_joins_fetch,
-    ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token,
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN,
+    ctok_byte_pair, ctok_id, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token,
     ctok_vocab, ctok_vocab_find, ctok_vocab_byte_pair, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
@@ -455,30 +455,6 @@ cdef bint bpe_neighbours(const ctok_vocab *v, ctok_id left, ctok_id right, Merge
     if joined != small:
         ctok_mem_free(joined)
     return answer
-
-
-# ---- from Python ----
-
-def splits(Vocab vocab not None):
-    """Return what `spec.TokenTable` calls splits, or empty bytes where a token is too long for that."""
-    cdef const ctok_vocab *v = &vocab.v
-    cdef bytearray out = bytearray(v.n_tokens)
-    cdef MergeScratch s
-    cdef uint32_t k, n
-    if v.longest > 255:
-        return b""
-    memset(&s, 0, sizeof(s))
-    try:
-        if scratch_reserve(&s, v.longest + 1) != CTOK_OK:
-            raise MemoryError("no memory to merge")
-        for k in range(v.n_tokens):
-            n = v.begin[k + 1] - v.begin[k]
-            if n > 1:
-                merge_window(v, v.bytes + v.begin[k], n, &s)
-                out[k] = s.last_left if s.next[0] == n else 0
-        return bytes(out)
-    finally:
-        merge_scratch_free(&s)
 
 
 # ---- for tests ----

@@ -6,14 +6,17 @@ the callers in `ctok.formats` know the paths and give them along for the error m
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memset
 
+from ctok._native.bpe cimport MergeScratch, merge_scratch_free, merge_window, scratch_reserve
 from ctok._native.c_files cimport (
     CTOK_PACK_CHECKSUM, CTOK_PACK_FIRST, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
     CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_pack, ctok_pack_fault, ctok_pack_open, ctok_pack_parts, ctok_pack_plain,
     ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
     ctok_rankfile_table,
 )
-from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status, ctok_vocab
+from ctok._native.vocab cimport Vocab
 
 from ..errors import VocabularyFileError
 
@@ -206,6 +209,28 @@ def write_pack(data, ends, ids, meta, packed=True, uint32_t version=2):
     cdef bytes out = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>p.size)
     ctok_pack_write(&p, _first(view_data), _first(view_ends), _first(view_ids), _first(view_meta), _octets(out))
     return out
+
+
+def splits(Vocab vocab not None):
+    """Return what `spec.TokenTable` calls splits, or empty bytes where a token is too long for that."""
+    cdef const ctok_vocab *v = &vocab.v
+    cdef bytearray out = bytearray(v.n_tokens)
+    cdef MergeScratch s
+    cdef uint32_t k, n
+    if v.longest > 255:
+        return b""
+    memset(&s, 0, sizeof(s))
+    try:
+        if scratch_reserve(&s, v.longest + 1) != CTOK_OK:
+            raise MemoryError("no memory to merge")
+        for k in range(v.n_tokens):
+            n = v.begin[k + 1] - v.begin[k]
+            if n > 1:
+                merge_window(v, v.bytes + v.begin[k], n, &s)
+                out[k] = s.last_left if s.next[0] == n else 0
+        return bytes(out)
+    finally:
+        merge_scratch_free(&s)
 
 
 def fail_after(long n):
