@@ -195,6 +195,9 @@ setattr(tok, "pre_tokenizer", N.NFC())
 [setattr(tok.model, "unk_token", "b"), tok.encode("zz").ids, tok.model]
 [setattr(tok, "encode_special_tokens", 1)]
 [tok.add_special_tokens(["<x>"]), tok.encode("a<x>").ids, setattr(tok, "encode_special_tokens", True), tok.encode("a<x>").ids]
+[tok.add_tokens(["Xx"]), setattr(tok, "normalizer", N.Lowercase()), tok.decode([3, 7]), tok.id_to_token(7), tok.encode("XX xx")]
+[tok.add_tokens(["Xx"]), setattr(tok, "normalizer", N.Lowercase()), tok.decode_batch([[3, 7]]), tok.get_vocab(), tok.to_str()]
+[tok.add_special_tokens([AddedToken("Q", normalized=True)]), setattr(tok, "normalizer", N.Lowercase()), tok.decode([3, 7])]
 [setattr(bpe.pre_tokenizer, "add_prefix_space", True), bpe.encode("ab").tokens, bpe.pre_tokenizer]
 [setattr(bert.post_processor, "single", "$A"), bert.encode("a").ids]
 Tokenizer.from_str(3)
@@ -365,6 +368,44 @@ def test_from_pretrained_reads_folders_and_says_why_it_does_not_download(tmp_pat
     assert ours.Tokenizer.from_pretrained(str(tmp_path)).encode("a").ids == [0]
     with pytest.raises(ctok.VocabularyNotFoundError, match="does not download"):
         ours.Tokenizer.from_pretrained("bert-base-uncased")
+
+
+def test_k8_01_child_of_a_fork_encodes_batches():
+    import multiprocessing
+
+    tok = scope()["bert"]
+    expected = [e.ids for e in tok.encode_batch(["a b c"] * 100)]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(_ids_of_batch, (tok,)).get(timeout=20)
+    assert found == expected
+
+
+def _ids_of_batch(tok):
+    return [e.ids for e in tok.encode_batch(["a b c"] * 100)]
+
+
+def test_length_of_a_fast_batch_is_that_of_its_ids():
+    found = scope()["bert"].encode_batch_fast(["a b c"])[0]
+    assert len(found) == len(found.ids) == 5
+
+
+def test_adding_many_tokens_one_by_one_builds_once():
+    tok = scope()["tok"]
+    for n in range(3000):
+        assert tok.add_tokens([f"<{n}>"]) == 1
+    assert tok._engine_now is None
+    assert tok.encode("a<17>b").ids == [3, 24, 4]
+    assert tok.get_vocab_size() == 3007
+
+
+def test_post_processor_can_be_changed_without_a_build():
+    tok = scope()["tok"]
+    native = tok._engine.native
+    tok.post_processor = ours.processors.TemplateProcessing(single="$A a", special_tokens=[("a", 3)])
+    assert tok.encode("b").ids == [4, 3]
+    assert tok._engine.native is native
+    tok.add_tokens(["z"])
+    assert tok.encode("z").ids == [7, 3]
 
 
 # ---- values ----

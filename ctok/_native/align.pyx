@@ -35,10 +35,10 @@ cdef struct Alignment:
     ctok_ids stops              # byte behind the last
     ctok_ids words              # and number of the pretoken
     ctok_ids added              # which of them are added tokens: their numbers
-    ctok_ids unknown            # and which are unknown parts that go by what they are: numbers,
-    ctok_ids unknown_stops      # where each ends in
-    ctok_bytes unknown_texts    # their texts
-    uint32_t named              # the id of such parts, CTOK_NO_ID: they have the name of the unknown token
+    ctok_ids named              # and which go by another name than that of their token: numbers,
+    ctok_ids named_stops        # where each name ends in
+    ctok_bytes names            # all of them
+    uint32_t unk                # the id of parts that go by what they are; CTOK_NO_ID: they have the name of the unknown token
     uint32_t word
     bint is_later
     size_t bad
@@ -68,6 +68,12 @@ cdef inline ctok_status note(Alignment *a, size_t start, size_t stop, const Fram
     return CTOK_OK
 
 
+cdef ctok_status note_name(Alignment *a, size_t number, const uint8_t *p, size_t n) noexcept nogil:
+    if ctok_ids_push(&a.named, <uint32_t>number) != CTOK_OK or ctok_bytes_append(&a.names, p, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    return ctok_ids_push(&a.named_stops, <uint32_t>a.names.n)
+
+
 cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil:
     """Take out the added tokens of one side; what lies between them goes on, each stretch by itself."""
     cdef ctok_added_state search
@@ -92,6 +98,8 @@ cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, con
                 a.number = side.base + event.token
                 return CTOK_ERR_STOPPED
             status = ctok_ids_push(&a.added, <uint32_t>a.ids.n)
+            if status == CTOK_OK and frame.map != NULL:     # in a normalised text it is called what it is there
+                status = note_name(a, a.ids.n, p + event.start, event.end - event.start)
             if status == CTOK_OK:
                 status = ctok_ids_push(&a.ids, event.id)
             if status == CTOK_OK:
@@ -135,12 +143,6 @@ cdef ctok_status align_part(Alignment *a, const uint8_t *p, size_t n, const Fram
     return status
 
 
-cdef ctok_status note_unknown(Alignment *a, size_t number, const uint8_t *p, size_t n) noexcept nogil:
-    if ctok_ids_push(&a.unknown, <uint32_t>number) != CTOK_OK or ctok_bytes_append(&a.unknown_texts, p, n) != CTOK_OK:
-        return CTOK_ERR_MEMORY
-    return ctok_ids_push(&a.unknown_stops, <uint32_t>a.unknown_texts.n)
-
-
 cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const ctok_origin *map, size_t begin,
                                 const Frame *frame) noexcept nogil:
     """One pretoken: its ids, and the places of their tokens. It begins at `begin` of what `map` speaks of; NULL: of the stretch itself."""
@@ -162,8 +164,8 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
         elif map != NULL:
             first = last = map[first - 1].stop if first else 0
         status = note(a, first, last, frame)
-        if status == CTOK_OK and a.ids.at[begin_ids + k] == a.named:
-            status = note_unknown(a, begin_ids + k, p + start, stop - start)
+        if status == CTOK_OK and a.ids.at[begin_ids + k] == a.unk:
+            status = note_name(a, begin_ids + k, p + start, stop - start)
     a.word += 1
     return status
 
@@ -171,9 +173,9 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
 cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals):
     memset(a, 0, sizeof(Alignment))
     a.f = &tokenizer.flow.stages
-    a.named = CTOK_NO_ID
+    a.unk = CTOK_NO_ID
     if isinstance(tokenizer.flow.model, Unigram) and (<Unigram>tokenizer.flow.model).unk_id is not None:
-        a.named = (<Unigram>tokenizer.flow.model).unk_id
+        a.unk = (<Unigram>tokenizer.flow.model).unk_id
     a.policy = &literals.sides.sought if literals is not None else &tokenizer.flow.none
     if a.f.cutter != NULL and cut_new(a.f.cutter, &a.cut, True) != CTOK_OK:
         raise MemoryError("no memory to align a text")
@@ -195,29 +197,29 @@ cdef void end(Alignment *a) noexcept:
     ctok_ids_free(&a.stops)
     ctok_ids_free(&a.words)
     ctok_ids_free(&a.added)
-    ctok_ids_free(&a.unknown)
-    ctok_ids_free(&a.unknown_stops)
-    ctok_bytes_free(&a.unknown_texts)
+    ctok_ids_free(&a.named)
+    ctok_ids_free(&a.named_stops)
+    ctok_bytes_free(&a.names)
 
 
 cdef object column(const ctok_ids *numbers):
     return memoryview((<const char *>numbers.at)[:numbers.n * sizeof(uint32_t)]).cast("I")
 
 
-cdef dict unknown_names(const Alignment *a):
+cdef dict names_of(const Alignment *a):
     cdef size_t k, start = 0
     names = {}
-    for k in range(a.unknown.n):
-        names[a.unknown.at[k]] = (<const char *>a.unknown_texts.at)[start:a.unknown_stops.at[k]].decode()
-        start = a.unknown_stops.at[k]
+    for k in range(a.named.n):
+        names[a.named.at[k]] = (<const char *>a.names.at)[start:a.named_stops.at[k]].decode()
+        start = a.named_stops.at[k]
     return names
 
 
 def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True):
-    """Return ``(ids, starts, stops, words, added, unknown)``.
+    """Return ``(ids, starts, stops, words, added, names)``.
 
     The first four are views of native uint32, equally long; the fifth says which ids, by place, are added tokens; the last is a dict, place
-    to text, of unknown parts that go by what they are, as a Unigram model's do.
+    to text, of what goes by another name than that of its token: unknown parts of a Unigram model, and added tokens in normalised text.
 
     Parameters
     ----------
@@ -251,7 +253,7 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
             status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
         if status != CTOK_OK:
             raise_for(status, a.bad, a.number, text, literals)
-        return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), unknown_names(&a)
+        return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), names_of(&a)
     finally:
         end(&a)
 

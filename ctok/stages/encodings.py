@@ -61,6 +61,8 @@ def _names(text: bytes, aligned: Aligned, added: Mapping[int, Normalize | None])
     found = memoryview(aligned[4]).tolist() if len(aligned) > 4 else [i for i, number in enumerate(ids) if number in added]
     names = dict(aligned[5]) if len(aligned) > 5 else {}
     for i in found:
+        if i in names:
+            continue
         taken = text[begin[i] : end[i]].decode()
         normalize = added[ids[i]]
         names[i] = taken if normalize is None else normalize(taken)

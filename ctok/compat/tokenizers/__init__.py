@@ -8,7 +8,8 @@ Differences
 -----------
 - `Tokenizer.encode` works out ids alone. Tokens, places and words are worked out, from the text and the settings of that moment, when an
   `Encoding` is first asked for them.
-- A change of a component, or an added token, makes the next call build the tokenizer anew. Many such changes in a row cost one build.
+- A change of a component other than the post-processor, or an added token, makes the next call build the tokenizer anew. Many such changes
+  in a row cost one build.
 - Where the reference panics, there is a `ValueError`: a stride that leaves nothing (when it is set, or for a pair when a text is cut), a
   template with a name that nothing stands for, a merge whose result is no token.
 - What ctok cannot run is refused by `Tokenizer.from_file` and its like, or by the first call after a component was assigned: a

@@ -25,17 +25,22 @@ class AddedVocabulary:
         The texts that were ever added as special: these are left out of decoded texts.
     """
 
-    __slots__ = ("ids", "special", "tokens")
+    __slots__ = ("_most", "ids", "special", "tokens")
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.ids: dict[str, int] = {}
         self.tokens: dict[int, AddedToken] = {}
         self.special: set[str] = set()
+        self._most = -1  # the largest id
         for record in records:
-            self.ids[record.content] = record.id
-            self.tokens[record.id] = _token(record)
+            self._put(record.id, token_of(record))
             if record.special:
                 self.special.add(record.content)
+
+    def _put(self, number: int, token: AddedToken) -> None:
+        self.ids[token.content] = number
+        self.tokens[number] = token
+        self._most = max(self._most, number)
 
     def add(self, tokens: Sequence[AddedToken], find: Callable[[str], int | None], n_model: int) -> int:
         """Add tokens and return how many were not there just so.
@@ -51,21 +56,16 @@ class AddedVocabulary:
         for token in tokens:
             if token.special and token.content:
                 self.special.add(token.content)
-        known = set(self.tokens.values())
         for token in tokens:
-            if not token.content or token in known:
+            number = self.ids.get(token.content)
+            if not token.content or (number is not None and self.tokens[number] == token):
                 n_ignored += 1
                 continue
-            number = self.ids.get(token.content)
             if number is None:
                 number = find(token.content)
             if number is None:
-                most = max(self.ids.values(), default=-1)
-                number = most + 1 if self.ids and (most >= n_model or n_model == 0) else n_model
-            self.ids[token.content] = number
-            known.discard(self.tokens.get(number, token))
-            self.tokens[number] = token
-            known.add(token)
+                number = self._most + 1 if self.ids and (self._most >= n_model or n_model == 0) else n_model
+            self._put(number, token)
         return len(tokens) - n_ignored
 
     def records(self) -> tuple[Record, ...]:
@@ -81,7 +81,8 @@ def _record(number: int, token: AddedToken, special: bool) -> Record:
     return Record(token.content, number, special, token.single_word, token.lstrip, token.rstrip, token.normalized)
 
 
-def _token(record: Record) -> AddedToken:
+def token_of(record: Record) -> AddedToken:
+    """Return the token of a specification's record."""
     return AddedToken(
         record.content,
         single_word=record.single_word,

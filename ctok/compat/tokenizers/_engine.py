@@ -14,27 +14,22 @@ from ...stagespecs.models import Unigram
 from ...tokenizer import Tokenizer as Native
 from ._draft import Draft, Layout, bare
 from ._encoding import Encoding
+from ._inputs import NOT_INPUT, NOT_TEXT, NOT_WORDS
 from .processors import runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from ...stages.postprocessors import PostProcessor
     from ...stagespecs.limits import Padding, Truncation
     from ...tokenizer._aligning import Aligner
-
-    Words: TypeAlias = "list[str]"
-    Input: TypeAlias = "str | Words"  # a text, or one that comes in words
-    Pair: TypeAlias = "tuple[Input, Input | None]"
+    from ._inputs import Input, Pair
 
 __all__ = ["Engine", "Options"]
 
 _NOTHING: tuple[str, ...] = ()
-NOT_TEXT = "TextInputSequence must be str"
-NOT_INPUT = "TextEncodeInput must be Union[TextInputSequence, Tuple[InputSequence, InputSequence]]"
-NOT_WORDS = "PreTokenizedInputSequence must be Union[List[str], Tuple[str]]"
 
 
 class Options:
@@ -57,16 +52,24 @@ class Engine:
         The `ctok.Tokenizer`, without the post-processor.
     post
         The post-processor.
+    is_random
+        Whether a text may be encoded otherwise the next time.
+    renamed
+        Of added tokens that are looked for in the normalised text: id -> what the normalizer makes of them, where that is something else.
     """
 
-    __slots__ = ("_layouts", "_lazy_aligner", "is_random", "native", "post")
+    __slots__ = ("_layouts", "_lazy_aligner", "is_random", "native", "post", "renamed")
 
-    def __init__(self, spec: Spec) -> None:
-        self.native = Native.from_spec(spec.replace(post_processor=None, truncation=None, padding=None))
+    def __init__(self, spec: Spec, native: Native | None = None) -> None:
+        self.native = native or Native.from_spec(spec.replace(post_processor=None, truncation=None, padding=None))
         self.post: PostProcessor = runner(spec.post_processor)
         self._layouts: dict[tuple[bool, bool, bool], Layout] = {}
         self.is_random = bool(getattr(spec.model, "dropout", None)) or (isinstance(spec.model, Unigram) and spec.model.alpha is not None)
         self._lazy_aligner: Aligner | None = None
+        self.renamed: dict[int, str] = {}
+        if self.native.flow is not None and self.native.flow.normalizer is not None:
+            spelled = {token: self.native.flow.normalizer.normalize(token.content) for token in spec.added_tokens if token.normalized}
+            self.renamed = {token.id: text for token, text in spelled.items() if text != token.content}
 
     @property
     def _aligner(self) -> Aligner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._engine import pad_batch
+from ._inputs import as_pairs, as_text, as_words
 from ._parts import Parts
 
 TYPE_CHECKING = False
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._encoding import Encoding
+    from ._inputs import Pair
 
 __all__ = ["Later"]
 
@@ -43,8 +45,8 @@ class Later(Parts):
         self, sequence: Any, pair: Any | None = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """Return what `encode` returns, without holding up the event loop."""
-        given = (sequence,) if pair is None else (sequence, pair)
-        work = _Work(self, [given] if pair is not None or is_pretokenized else list(given), is_pretokenized, add_special_tokens, False)
+        check = as_words if is_pretokenized else as_text
+        work = _Work(self, [(check(sequence), None if pair is None else check(pair))], add_special_tokens, False)
         found: list[Encoding] = await _in_worker(work.encode)
         return found[0]
 
@@ -52,7 +54,7 @@ class Later(Parts):
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Return what `encode_batch` returns, without holding up the event loop."""
-        work = _Work(self, input, is_pretokenized, add_special_tokens, False)
+        work = _Work(self, as_pairs(input, is_pretokenized), add_special_tokens, False)
         found: list[Encoding] = await _in_worker(work.encode)
         return found
 
@@ -60,7 +62,7 @@ class Later(Parts):
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Return what `encode_batch_fast` returns, without holding up the event loop."""
-        work = _Work(self, input, is_pretokenized, add_special_tokens, True)
+        work = _Work(self, as_pairs(input, is_pretokenized), add_special_tokens, True)
         found: list[Encoding] = await _in_worker(work.encode)
         return found
 
@@ -81,12 +83,10 @@ def _decode(flag: _Flag, tokenizer: Any, sequences: list[Any], skip: bool) -> li
 
 
 class _Work:
-    """A batch on its way: arguments are checked, and settings taken, when it is made."""
+    """A batch on its way. The settings are those of the moment when it is made."""
 
-    def __init__(self, tokenizer: Any, given: Any, is_pretokenized: bool, add_special_tokens: bool, fast: bool) -> None:
-        from ._tokenizer import _pairs
-
-        self.pairs = _pairs(given, is_pretokenized)
+    def __init__(self, tokenizer: Any, pairs: list[Pair], add_special_tokens: bool, fast: bool) -> None:
+        self.pairs = pairs
         self.options = tokenizer._options(add_special_tokens, fast)
         self.engine = tokenizer._engine
 

@@ -6,7 +6,7 @@ from threading import Lock
 
 from ...spec import Spec
 from ...stagespecs.limits import Padding, Truncation
-from ._added import AddedVocabulary, tokens_of
+from ._added import AddedVocabulary, token_of, tokens_of
 from ._checks import choice, flag, instance, number, one_id, or_none, side, text, warn_ignored
 from ._component import Cell, cell_of
 from ._engine import Engine
@@ -55,19 +55,23 @@ class Parts:
     _truncation: Truncation | None
     _padding: Padding | None
 
-    def _become(self, spec: Spec) -> None:
-        """Take over what a specification says."""
+    def _become(self, spec: Spec, *, number: bool = False) -> None:
+        """Take over what a specification says; `number`: with the ids of added tokens that the reference gives, whatever they are there."""
         self._lock = Lock()
+        self._n_changes = 0
         self._engine_now: Engine | None = None
         self._texts: Texts | None = None
         self._native: Native | None = None
+        self._built: tuple[Any, Native] | None = None
         self._encodes_special = False
         self._name = spec.name
         self._cells = {}
         for name in ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder"):
             record = getattr(spec, name)
             self._put_cell(name, None if record is None else cell_of(record))
-        self._added = AddedVocabulary(spec.added_tokens)
+        self._added = AddedVocabulary(() if number else spec.added_tokens)
+        if number:
+            self._add(list(map(token_of, spec.added_tokens)))
         self._truncation, self._padding = spec.truncation, spec.padding  # type: ignore[assignment]
 
     def _put_cell(self, name: str, cell: Cell | None) -> None:
@@ -81,6 +85,7 @@ class Parts:
 
     def stage_changed(self) -> None:
         """A component has changed; the next call builds anew."""
+        self._n_changes += 1
         self._engine_now = self._native = None
 
     def _spec(self, *, written: bool = False) -> Spec:
@@ -93,9 +98,19 @@ class Parts:
         engine = self._engine_now
         if engine is None:
             with self._lock:
-                if self._engine_now is None:
-                    self._engine_now = Engine(self._spec())
-                engine = self._engine_now
+                n_changes, engine = self._n_changes, self._engine_now or self._new_engine()
+                self._engine_now = engine
+                if n_changes != self._n_changes:  # another thread has changed something meanwhile
+                    self._engine_now = None
+        return engine
+
+    def _new_engine(self) -> Engine:
+        """Build an engine; where only the post-processor is another, around the native tokenizer of the one before."""
+        spec = self._spec()
+        parts = (spec.model, spec.normalizer, spec.pre_tokenizer, spec.decoder, spec.added_tokens)
+        before = self._built
+        engine = Engine(spec, before[1] if before is not None and before[0] == parts else None)
+        self._built = (parts, engine.native)
         return engine
 
     @property

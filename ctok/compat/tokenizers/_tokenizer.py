@@ -7,8 +7,9 @@ from ...formats import _disk, tokenizer_json
 from ...spec import Spec
 from ._checks import flag, id_list, instance, one_id, sequence, text
 from ._encoding import Encoding, whole_of
-from ._engine import NOT_INPUT, NOT_TEXT, NOT_WORDS, Options
+from ._engine import Options
 from ._errors import explained
+from ._inputs import as_pairs, as_text, as_words
 from ._json import document
 from ._later import Later
 from ._show import show_spec
@@ -19,15 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ._engine import Pair
     from ._tokens import AddedToken
 
 __all__ = ["Tokenizer"]
 
 _NOTHING: tuple[str, ...] = ()
-_NOT_INPUT_OF_WORDS = (
-    "PreTokenizedEncodeInput must be Union[PreTokenizedInputSequence, Tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]]"
-)
 
 
 class Tokenizer(Later):
@@ -51,8 +48,12 @@ class Tokenizer(Later):
     @classmethod
     def from_spec(cls, spec: Spec) -> Tokenizer:
         """Return the tokenizer of a `ctok.Spec`, with the truncation and padding that it has."""
+        return cls._made(spec)
+
+    @classmethod
+    def _made(cls, spec: Spec, *, number: bool = False) -> Tokenizer:
         self = object.__new__(cls)
-        self._become(spec)
+        self._become(spec, number=number)
         _ = self._engine  # what cannot run is refused here
         return self
 
@@ -61,18 +62,18 @@ class Tokenizer(Later):
     @staticmethod
     def from_str(json: str) -> Tokenizer:
         """Return the tokenizer of a JSON text; `VocabularyFileError` (a `ValueError`) if it is malformed."""
-        return Tokenizer.from_spec(tokenizer_json.loads(text(json).encode()))
+        return Tokenizer._made(tokenizer_json.loads(text(json).encode()), number=True)
 
     @staticmethod
     def from_buffer(buffer: bytes) -> Tokenizer:
         """Return the tokenizer of JSON in UTF-8."""
-        return Tokenizer.from_spec(tokenizer_json.loads(instance(buffer, bytes)))
+        return Tokenizer._made(tokenizer_json.loads(instance(buffer, bytes)), number=True)
 
     @staticmethod
     def from_file(path: str) -> Tokenizer:
         """Return the tokenizer of a tokenizer.json."""
         with explained():
-            return Tokenizer.from_spec(tokenizer_json.load(text(path)))
+            return Tokenizer._made(tokenizer_json.load(text(path)), number=True)
 
     @staticmethod
     def from_pretrained(identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
@@ -130,7 +131,7 @@ class Tokenizer(Later):
         ValueError
             The truncation cannot be kept.
         """
-        check = _words if flag(is_pretokenized) else _text
+        check = as_words if flag(is_pretokenized) else as_text
         first, second = check(sequence), None if pair is None else check(pair)
         return self._engine.encode(first, second, self._options(add_special_tokens))
 
@@ -142,11 +143,11 @@ class Tokenizer(Later):
         input
             A sequence of what `encode` takes, or of pairs (tuple or list) of that.
         """
-        return self._engine.encode_many(_pairs(input, is_pretokenized), self._options(add_special_tokens))
+        return self._engine.encode_many(as_pairs(input, is_pretokenized), self._options(add_special_tokens))
 
     def encode_batch_fast(self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
         """Return encodings without places, tokens and words."""
-        return self._engine.encode_many(_pairs(input, is_pretokenized), self._options(add_special_tokens, fast=True))
+        return self._engine.encode_many(as_pairs(input, is_pretokenized), self._options(add_special_tokens, fast=True))
 
     def post_process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return encodings cut, with what the post-processor adds, and filled up."""
@@ -164,18 +165,28 @@ class Tokenizer(Later):
         TypeError, OverflowError
             Not a sequence of ints of 32 bits.
         """
-        if type(ids) is list:
+        engine = self._engine
+        if type(ids) is list and not engine.renamed:
             try:
-                return self._engine.native.decode(ids, skip_special_tokens=flag(skip_special_tokens))
+                return engine.native.decode(ids, skip_special_tokens=flag(skip_special_tokens))
             except (CtokError, TypeError, OverflowError):
                 pass
         known = [number for number in id_list(ids) if self.id_to_token(number) is not None]
-        return self._engine.native.decode(known, skip_special_tokens=flag(skip_special_tokens))
+        if not engine.renamed.keys().isdisjoint(known):
+            return self._decode_renamed(known, flag(skip_special_tokens))
+        return engine.native.decode(known, skip_special_tokens=flag(skip_special_tokens))
+
+    def _decode_renamed(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Decode ids of which some are added tokens that the normalizer spells otherwise: the reference decodes to its spelling."""
+        tokens = [self.id_to_token(number) or "" for number in ids]
+        if skip_special_tokens:
+            tokens = [token for token in tokens if token not in self._added.special]
+        return " ".join(tokens) if self.decoder is None else self.decoder.decode(tokens)
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each sequence of ids. Threads share the work."""
         listed = list(_sequence(sequences))
-        if all(type(ids) is list for ids in listed):
+        if all(type(ids) is list for ids in listed) and not self._engine.renamed:
             try:
                 return self._engine.native.decode_batch(listed, skip_special_tokens=flag(skip_special_tokens))
             except (CtokError, TypeError, OverflowError):
@@ -193,7 +204,11 @@ class Tokenizer(Later):
         """Return the token of an id, or None."""
         number = one_id(id)
         added = self._added.tokens.get(number)
-        return self._table.text(number) if added is None else added.content
+        if added is None:
+            return self._table.text(number)
+        if not added.normalized or self._cells["normalizer"] is None:
+            return added.content
+        return self._engine.renamed.get(number, added.content)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return token -> id, as a new dict."""
@@ -223,7 +238,7 @@ class Tokenizer(Later):
         return self.to_str().encode()
 
     def __setstate__(self, state: bytes) -> None:
-        self._become(tokenizer_json.loads(state))
+        self._become(tokenizer_json.loads(state), number=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tokenizer.from_spec, (self._spec(written=True),)
@@ -236,42 +251,3 @@ class Tokenizer(Later):
 
 
 _sequence = sequence  # `encode` has an argument of this name
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(NOT_TEXT)
-    return value
-
-
-def _words(value: object) -> list[str]:
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        value = value.tolist()
-    if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
-        raise TypeError(NOT_WORDS)
-    return list(value)
-
-
-def _pairs(given: object, is_pretokenized: object) -> list[Pair]:
-    make = _pair_of_words if flag(is_pretokenized) else _pair_of_texts
-    return list(map(make, _sequence(given)))
-
-
-def _pair_of_texts(item: Any) -> Pair:
-    if isinstance(item, str):
-        return item, None
-    if type(item).__module__ == "numpy" and hasattr(item, "tolist"):
-        item = item.tolist()
-    if not isinstance(item, (list, tuple)) or len(item) != 2:
-        raise TypeError(NOT_INPUT)
-    return _text(item[0]), _text(item[1])
-
-
-def _pair_of_words(item: Any) -> Pair:
-    try:
-        return _words(item), None
-    except TypeError:
-        pass
-    if not isinstance(item, (list, tuple)) or len(item) != 2:
-        raise TypeError(_NOT_INPUT_OF_WORDS)
-    return _words(item[0]), _words(item[1])
