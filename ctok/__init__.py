@@ -5,8 +5,8 @@
     >>> tok.encode("hello world")
     [24912, 2375]
 
-This module is the front door: the public names and nothing else. `streams`, `compat`, `formats`, `Encoding` and `Batch` are loaded on
-first use, so that importing ctok costs only what every use of it needs.
+This module is the front door: the public names and nothing else. `streams`, `compat`, `formats`, `integrations`, `Encoding` and `Batch`
+are loaded on first use, so that importing ctok costs only what every use of it needs.
 """
 
 from ._version import __version__
@@ -71,7 +71,7 @@ from .spec import BPE, AddedToken, Spec, Split, TokenTable
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from . import compat, formats, streams
+    from . import compat, formats, integrations, streams
     from ._native.padded import Batch
     from .encoding import Encoding
 
@@ -107,6 +107,7 @@ __all__ = [
     "errors",
     "for_model",
     "formats",
+    "integrations",
     "load",
     "model_info",
     "spec",

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import sys
 import threading
@@ -12,6 +13,8 @@ import pytest
 import ctok
 from ctok.errors import SpecError
 from model_checks import real_file
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when transformers is imported
 
 np = pytest.importorskip("numpy", reason="transformers returns arrays of numpy")
 tokenizers = pytest.importorskip("tokenizers", reason="what transformers runs on is not installed")

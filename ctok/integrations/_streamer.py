@@ -98,7 +98,10 @@ class CtokStreamer:
     def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
         """Hand on a text, never an empty one but at the end. What this class does: keep it until it is iterated over."""
         with self._changed:
-            self._texts.extend([text] * bool(text) + [None] * stream_end)
+            if text:
+                self._texts.append(text)
+            if stream_end:
+                self._texts.append(None)
             self._changed.notify()
             wake, self._wake = self._wake, None
         if wake is not None:
