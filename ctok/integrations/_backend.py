@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sys import modules
+
 from ..compat.tokenizers import AddedToken, Tokenizer
 from ..compat.tokenizers._component import cell_of
 from ..errors import SpecError, VocabularyFileError
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..spec import Spec
 
-__all__ = ["Backend", "reference", "spec_of"]
+__all__ = ["Backend", "is_reference", "reference", "spec_of"]
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -23,6 +25,12 @@ def reference() -> Any:
     import tokenizers
 
     return tokenizers
+
+
+def is_reference(value: object) -> bool:
+    """Return whether something is one of the reference's tokenizers. Who has one has imported that library."""
+    library: Any = modules.get("tokenizers")
+    return library is not None and isinstance(value, library.Tokenizer)
 
 
 def spec_of(backend: Any, name: str) -> Spec:

@@ -8,7 +8,7 @@ from threading import Condition
 
 from ..errors import UnknownIdError
 from ..tokenizer import Tokenizer
-from ._backend import Backend, reference, spec_of
+from ._backend import Backend, is_reference, spec_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _native(tokenizer: Any) -> Tokenizer:
     backend = getattr(tokenizer, "_tokenizer", None)
     if isinstance(backend, Backend):
         return backend._engine.native
-    if isinstance(backend, reference().Tokenizer):
+    if is_reference(backend):
         return Tokenizer.from_spec(spec_of(backend, type(tokenizer).__name__))
     raise TypeError(f"tokenizer must be a ctok.Tokenizer or a fast tokenizer of transformers, not {type(tokenizer).__name__}")
 

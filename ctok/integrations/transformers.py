@@ -10,7 +10,7 @@ A fast tokenizer of transformers (``PreTrainedTokenizerFast``, in version 5 ``To
 from __future__ import annotations
 
 from ..errors import SpecError
-from ._backend import Backend, reference, spec_of
+from ._backend import Backend, is_reference, reference, spec_of
 from ._streamer import CtokStreamer
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def _patches(tokenizer: Any, backend: Any) -> Callable[[], object]:
 
 def _backend_of(tokenizer: object) -> Any:
     backend = getattr(tokenizer, "_tokenizer", None)
-    if isinstance(backend, (Backend, reference().Tokenizer)):
+    if isinstance(backend, Backend) or is_reference(backend):
         return backend
     raise TypeError(f"this takes a fast tokenizer of transformers (PreTrainedTokenizerFast), not {type(tokenizer).__name__}")
 
