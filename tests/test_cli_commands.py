@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok.cli import dispatch, main
+from ctok.cli import COMMANDS, dispatch, main
 from ctok.cli._io import IdReader
 from ctok.cli._tokens import visible
 from ctok.registry import load
@@ -61,7 +61,7 @@ def test_dispatch_takes_the_first_word_for_a_command(argv, command, rest):
     assert dispatch(argv) == (command, rest)
 
 
-@pytest.mark.parametrize("command", ["count", "encode", "decode", "tokens", "truncate", "split", "stream", "models", "info", "cache", "convert"])
+@pytest.mark.parametrize("command", [*COMMANDS])
 def test_help_of_every_command_goes_to_stdout(ctok, command):
     status, out, err = ctok(command, "--help")
     assert (status, err) == (0, "")
@@ -73,8 +73,6 @@ def test_help_of_every_command_goes_to_stdout(ctok, command):
 def test_help_names_every_command(ctok):
     status, out, _ = ctok("--help")
     assert status == 0
-    from ctok.cli import COMMANDS
-
     assert not [name for name in COMMANDS if f" {name} " not in out.decode()]
 
 
