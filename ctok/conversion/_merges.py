@@ -8,7 +8,7 @@ what `ignore_merges` says.
 
 from __future__ import annotations
 
-from .._native.bpe import splits
+from .._native.files import splits
 from .._native.split import known_patterns
 from .._native.vocab import Vocab
 from ..errors import PatternError, SpecError
