@@ -11,7 +11,7 @@ import threading
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ctok
@@ -316,6 +316,7 @@ def test_truncate_with_a_regex_only_pattern_fits():
 
 
 @given(st.lists(st.sampled_from(ALPHABET), max_size=30).map("".join), st.integers(9, 20), st.integers(0, 8))
+@example("<|endofprompt|><|endofprompt|><|", 9, 8)
 def test_split_pieces_fit_and_join_to_the_text(text, max_tokens, overlap):
     tok = real_pair(O200K)[0]
     pieces = tok.split(text, max_tokens, overlap)
@@ -324,12 +325,10 @@ def test_split_pieces_fit_and_join_to_the_text(text, max_tokens, overlap):
     if overlap == 0:
         assert "".join(pieces) == text
         assert all(piece == tok.truncate(text[sum(map(len, pieces[:i])) :], max_tokens) for i, piece in enumerate(pieces))
-    end = 0  # consecutive, each new text, repeated text of at most `overlap` ids
+    ends = {0}  # consecutive, each with something new; where a text repeats itself a piece may have come from several places
     for piece in pieces:
-        starts = [at for at in range(end + 1) if text.startswith(piece, at) and at + len(piece) > end]
-        assert starts
-        end = max(starts) + len(piece) if end else len(piece)
-    assert end == len(text) or overlap
+        ends = {at + len(piece) for end in ends for at in range(end + 1) if text.startswith(piece, at) and at + len(piece) > end}
+    assert len(text) in ends
 
 
 def test_split_repeats_at_most_the_overlap(tok):

@@ -46,8 +46,8 @@ cdef struct MergeTask:
     size_t begin
     size_t count
 
-# Merge each of n pretokens of at most LANE bytes (v->joins must be there) and append their ids, in any order. After CTOK_ERR_BYTE, tasks[*which] is the first
-# one with a byte that has no token, at *bad.
+# Merge each of n pretokens of at most LANE bytes (v->joins must be there) and append their ids, in any order. After CTOK_ERR_BYTE,
+# tasks[*which] is the first one with a byte that has no token, at *bad.
 cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
                                 size_t *bad) noexcept nogil
 

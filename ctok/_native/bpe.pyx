@@ -23,9 +23,10 @@ from ctok._native.c_merge cimport (
     ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
     ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN,
-    ctok_byte_pair, ctok_id, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token,
-    ctok_vocab, ctok_vocab_find, ctok_vocab_byte_pair, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_byte_pair,
+    ctok_id, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed,
+    ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_byte_pair, ctok_vocab_find_roomy, ctok_vocab_pair,
+    ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:

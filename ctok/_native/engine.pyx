@@ -12,7 +12,8 @@ from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_ne
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_literal_result, ctok_literals_find, ctok_key_exact, ctok_long_entry, ctok_short_entry)
+    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_key_exact, ctok_literal_result, ctok_literals_find, ctok_long_entry,
+    ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
