@@ -78,16 +78,26 @@ static void sort(work *w, uint32_t n) {
     }
 }
 
-/* Spell all tokens that can be spelled; returns their number. `kept` receives which ones they are. */
+/* Does token q of m bytes stand before token p of n bytes? */
+static int ascends(const uint8_t *q, size_t m, const uint8_t *p, size_t n) {
+    const int order = memcmp(q, p, m < n ? m : n);
+    return order < 0 || (order == 0 && m < n);
+}
+
+/* Spell all tokens that can be spelled. `kept` receives which ones they are; from its end on, backwards, which ones are not. */
 static ctok_status spell_all(const uint8_t *data, const uint32_t *ends, uint32_t n, uint8_t *bytes, uint32_t *begin, uint32_t *kept,
                              uint32_t *n_kept) {
-    uint32_t from = 0, m = 0;
+    uint32_t from = 0, last = 0, m = 0;
     begin[0] = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (ends[k] < from) return CTOK_ERR_FORMAT;
+        if (ends[k] < from || (k && !ascends(data + last, from - last, data + from, ends[k] - from))) return CTOK_ERR_FORMAT;
         const size_t size = spelled(data + from, ends[k] - from, bytes + begin[m]);
+        last = from;
         from = ends[k];
-        if (size == SIZE_MAX) continue;
+        if (size == SIZE_MAX) {
+            kept[n - 1 - (k - m)] = k;
+            continue;
+        }
         begin[m + 1] = begin[m] + (uint32_t)size;
         kept[m++] = k;
     }
@@ -114,6 +124,7 @@ ctok_status ctok_bytelevel_table(const uint8_t *data, const uint32_t *ends, cons
                 to_ends[i] = at += size;
                 to_ids[i] = ids[kept[k]];
             }
+            for (uint32_t i = *to_n; i < n; i++) to_ids[i] = kept[n - 1 - (i - *to_n)];
         }
     }
     ctok_mem_free(bytes);

@@ -27,11 +27,12 @@ static inline int ctok_bytelevel_byte(uint32_t c) {
 
 /* ctok_bytelevel_table - a table of tokens spelled in this alphabet, turned into one of the bytes themselves.
  *
- * data, ends, ids, n     the tokens in UTF-8, cumulative ends, ids. Strictly ascending byte order, as a vocabulary built of them has checked.
+ * data, ends, ids, n     the tokens in UTF-8, cumulative ends, ids. Strictly ascending byte order.
  * to_data, to_ends, to_ids   room for as many bytes and tokens; receive the bytes, in ascending order of the bytes.
- * to_n                   receives how many tokens there are: those with a character that spells no byte are left out.
+ * to_n                   receives how many tokens there are: those with a character that spells no byte are left out. Behind the others
+ *                        to_ids receives their places in the input, ascending.
  *
- * Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT when an offset descends.
+ * Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT when an offset descends or tokens are out of order.
  * Cost: linear in the bytes; about 5 ms for 200 000 tokens.
  */
 ctok_status ctok_bytelevel_table(const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n, uint8_t *to_data,

@@ -1,7 +1,7 @@
 /* ctok_mergeids.h - the list of merges of a file on its way in: pairs of texts become pairs of entries of a text table.
  *
  * Texts are looked up in blocks, so that the table's cache misses overlap. A fault is therefore found up to a block late, but it is always
- * the first one of the list that is reported.
+ * the first one of the list that is reported. What a merge gives is looked up with it, while its texts are at hand.
  */
 #ifndef CTOK_MERGEIDS_H
 #define CTOK_MERGEIDS_H
@@ -17,8 +17,12 @@ typedef struct ctok_merge_text {
 } ctok_merge_text;
 
 typedef struct ctok_mergeids {
-    uint32_t *pairs; /* two entries of the table for each merge */
-    uint32_t n, cap; /* merges: looked up; room for */
+    uint32_t *pairs;  /* two entries of the table for each merge */
+    uint32_t *joined; /* the entry that it gives, or CTOK_TEXT_NONE; before ctok_mergeids_check as if there were no prefix */
+    uint32_t n, cap;  /* merges: looked up; room for */
+    uint32_t near;    /* the entry that the last merge gave: most lists follow the order of the vocabulary */
+    uint8_t *room;    /* texts that are joined to be looked up */
+    size_t room_cap;
     ctok_merge_text waiting[2 * CTOK_MERGE_BLOCK];
     unsigned n_waiting; /* texts */
     uint32_t bad;       /* a merge that has a fault, or CTOK_TEXT_NONE */
@@ -55,6 +59,9 @@ ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_
 
 /* ctok_mergeids_write - the ids, left and right of each merge in turn: 2 * m->n little-endian uint32. */
 void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out);
+
+/* ctok_mergeids_write_joined - the id that each merge gives, once they are checked: m->n little-endian uint32. */
+void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out);
 
 /* ctok_mergeids_free - give everything back; m is then empty. */
 void ctok_mergeids_free(ctok_mergeids *m);

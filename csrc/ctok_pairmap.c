@@ -45,6 +45,14 @@ static ctok_status find_joined(const ctok_vocab *v, ctok_id left, ctok_id right,
     return status == CTOK_OK && *near == CTOK_NO_ID ? CTOK_ERR_FORMAT : status;
 }
 
+/* Can `joined` be what the merge gives? */
+static ctok_status accept(const ctok_vocab *v, ctok_id left, ctok_id right, ctok_id joined, size_t prefix, int *hollow) {
+    if (!is_known(v, left) || !is_known(v, right) || !is_known(v, joined)) return CTOK_ERR_FORMAT;
+    const size_t n_right = v->by_id[right].len;
+    *hollow |= n_right == prefix;
+    return n_right >= prefix && v->by_id[joined].len == v->by_id[left].len + n_right - prefix ? CTOK_OK : CTOK_ERR_FORMAT;
+}
+
 static void insert(ctok_pairmap *m, uint64_t key, uint32_t rank, ctok_id joined) {
     const size_t mask = ((size_t)1 << m->bits) - 1;
     size_t at = ctok_pairmap_place(m, key);
@@ -53,18 +61,22 @@ static void insert(ctok_pairmap *m, uint64_t key, uint32_t rank, ctok_id joined)
 }
 
 /* Begin to fetch what the merges from..from + AHEAD will touch: first where texts stand, AHEAD merges later the texts and the slots. */
-static void fetch_ahead(const ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, size_t from, size_t n) {
+static void fetch_ahead(const ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t from, size_t n) {
     for (size_t i = 2 * from; i < 2 * n && i < 2 * (from + AHEAD); i++)
         if (pairs[i] < v->n_ids) CTOK_PREFETCH(&v->by_id[pairs[i]]);
+    for (size_t i = from; joined && i < n && i < from + AHEAD; i++)
+        if (joined[i] < v->n_ids) CTOK_PREFETCH(&v->by_id[joined[i]]);
     for (size_t i = from < AHEAD ? 0 : from - AHEAD; i < n && i < from; i++) {
         const ctok_id left = pairs[2 * i], right = pairs[2 * i + 1];
         ctok_pairmap_prefetch(m, left, right);
+        if (joined) continue;
         if (left < v->n_ids) CTOK_PREFETCH(v->bytes + v->by_id[left].begin);
         if (right < v->n_ids) CTOK_PREFETCH(v->bytes + v->by_id[right].begin);
     }
 }
 
-ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, size_t n, size_t prefix, size_t *bad) {
+ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n, size_t prefix,
+                              size_t *bad) {
     ctok_status status = CTOK_OK;
     ctok_id near = 0;
     memset(m, 0, sizeof *m);
@@ -75,12 +87,14 @@ ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32
     m->bytes = ((size_t)1 << m->bits) * sizeof *m->slots;
     m->slots = ctok_mem_block(m->bytes);
     if (m->slots == NULL) return CTOK_ERR_MEMORY;
-    fetch_ahead(m, v, pairs, 0, n);
-    fetch_ahead(m, v, pairs, AHEAD, n);
+    fetch_ahead(m, v, pairs, joined, 0, n);
+    fetch_ahead(m, v, pairs, joined, AHEAD, n);
     for (size_t i = 0; i < n && status == CTOK_OK; i++) {
-        if (i % AHEAD == 0) fetch_ahead(m, v, pairs, i + 2 * AHEAD, n);
+        if (i % AHEAD == 0) fetch_ahead(m, v, pairs, joined, i + 2 * AHEAD, n);
         *bad = i;
-        status = find_joined(v, pairs[2 * i], pairs[2 * i + 1], prefix, &near, &m->hollow);
+        if (joined) near = joined[i];
+        status = joined ? accept(v, pairs[2 * i], pairs[2 * i + 1], near, prefix, &m->hollow)
+                        : find_joined(v, pairs[2 * i], pairs[2 * i + 1], prefix, &near, &m->hollow);
         if (status == CTOK_OK) insert(m, ctok_pair_key(pairs[2 * i], pairs[2 * i + 1]), (uint32_t)i, near);
     }
     if (status != CTOK_OK) ctok_pairmap_free(m);

@@ -49,6 +49,7 @@ cdef extern from "ctok_mergeids.h" nogil:
         uint32_t bad
     ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_t prefix)
     void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out)
+    void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out)
 
 cdef extern from "ctok_jsonvocab.h" nogil:
     enum:

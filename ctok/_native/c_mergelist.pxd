@@ -12,7 +12,8 @@ cdef extern from "ctok_pairmap.h" nogil:
         size_t bytes
         uint32_t bits
         bint hollow
-    ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, size_t n, size_t prefix, size_t *bad)
+    ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n,
+                                  size_t prefix, size_t *bad)
     void ctok_pairmap_free(ctok_pairmap *m)
     const ctok_pair *ctok_pairmap_find(const ctok_pairmap *m, ctok_id left, ctok_id right)
     void ctok_pairmap_prefetch(const ctok_pairmap *m, ctok_id left, ctok_id right)

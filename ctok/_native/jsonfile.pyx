@@ -11,8 +11,8 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_json cimport (
     CTOK_JSON_END, CTOK_JV_PART, CTOK_JV_RESULT, CTOK_TEXT_NONE, ctok_json, ctok_json_enter, ctok_json_init, ctok_json_is, ctok_json_key,
     ctok_json_line, ctok_json_more, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_jsonvocab, ctok_jsonvocab_free,
-    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_tekken_read, ctok_text_entry, ctok_text_hash,
-    ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size, ctok_texttable_write,
+    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_mergeids_write_joined, ctok_tekken_read,
+    ctok_text_entry, ctok_text_hash, ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size, ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
 
@@ -350,6 +350,14 @@ cdef class JsonFile:
         cdef uint8_t *to = _octets(out)
         with nogil:
             ctok_mergeids_write(&self.f.merges, &self.f.table, to)
+        return out
+
+    def joined(self):
+        """Return the id that each merge gives, little-endian uint32; after `merges`, which finds out."""
+        cdef bytes out = _room(4 * <size_t>self.f.merges.n)
+        cdef uint8_t *to = _octets(out)
+        with nogil:
+            ctok_mergeids_write_joined(&self.f.merges, &self.f.table, to)
         return out
 
     def scores(self):

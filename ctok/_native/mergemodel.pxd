@@ -12,4 +12,4 @@ cdef class MergeList(Model):
     cdef _set_first_pairs(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
-    cdef _set_pairs(self, Vocab pieces, merges)
+    cdef bint _set_pairs(self, Vocab pieces, merges, joined) except -1

@@ -24,6 +24,7 @@ class MergeList(Model):
         dropout: float | None = None,
         byte_level: bool = False,
         added: Iterable[tuple[str, int] | tuple[str, int, bool]] = (),
+        joined: Buffer = b"",
     ) -> MergeList: ...
     @property
     def streams(self) -> bool: ...

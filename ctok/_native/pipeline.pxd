@@ -40,13 +40,17 @@ cdef class Pipeline:
     cdef readonly dict always
     cdef readonly Decoding decoding    # None: the bytes of the tokens, one behind the other
     cdef dict policies
-    cdef Literals plain
+    cdef Literals plain         # what calls match that allow nothing, and those that allow all; built by the first of them
     cdef Literals everything
+    cdef bint has_plain
+    cdef bint has_everything
     cdef Context *free_contexts
     cdef Vocab decode_vocab(self)
     cdef Context *acquire(self) except NULL
     cdef void release(self, Context *c) noexcept
     cdef Literals policy(self, allowed, disallowed)
+    cdef Literals set_plain(self)
+    cdef Literals set_everything(self)
     cdef void engine(self, Literals literals, bint add_special, Engine *e) noexcept
     cdef object prepare(self, text, errors, Job *job, str prefix=*)
     cdef object run(self, Context *c, text, Literals literals, bint add_special, errors)

@@ -194,9 +194,6 @@ cdef class Pipeline:
         self.always = always
         self.decoding = kwargs.get("decoding")
         self.policies = {}
-        self.plain = Literals(always, (), flow) if always else None
-        everything = {**always, **specials}
-        self.everything = Literals(everything, (), flow) if everything else None
         for token_id in template[0]:
             if ctok_ids_push(&self.before, token_id) != CTOK_OK:
                 raise MemoryError("no memory for the template")
@@ -240,9 +237,9 @@ cdef class Pipeline:
     cdef Literals policy(self, allowed, disallowed):
         if not disallowed:
             if not allowed:
-                return self.plain
+                return self.plain if self.has_plain else self.set_plain()
             if isinstance(allowed, str) and allowed == "all":
-                return self.everything
+                return self.everything if self.has_everything else self.set_everything()
         allow = _name_set(allowed, "allowed_special")
         forbid = _name_set(disallowed, "disallowed_special")
         found = self.policies.get((allow, forbid))
@@ -252,6 +249,21 @@ cdef class Pipeline:
                 self.policies.clear()
             self.policies[allow, forbid] = found
         return found
+
+    cdef Literals set_plain(self):
+        """What calls match that allow nothing; built by the first of them."""
+        self.plain = Literals(self.always, (), self.flow) if self.always else None
+        self.has_plain = True
+        return self.plain
+
+    cdef Literals set_everything(self):
+        """The same for calls that allow all."""
+        if self.specials:
+            self.everything = Literals({**self.always, **self.specials}, (), self.flow)
+        else:
+            self.everything = self.plain if self.has_plain else self.set_plain()
+        self.has_everything = True
+        return self.everything
 
     def new_policy(self, allow, forbid):
         names = self.specials.keys() if allow == "all" else allow

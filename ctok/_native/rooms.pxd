@@ -1,5 +1,6 @@
 from libc.stdint cimport uint8_t, uint32_t
 
+from ctok._native.added cimport AddedTokens
 from ctok._native.c_added cimport ctok_added
 from ctok._native.c_cut cimport ctok_cutter
 from ctok._native.c_mergelist cimport ctok_safecut
@@ -34,9 +35,9 @@ cdef struct Policy:
 # A special-token policy over a tokenizer's added tokens.
 cdef class FlowPolicy:
     cdef Policy sought
-    cdef tuple kept             # what `policy` points into
+    cdef list kept              # what `sought` points into
     cdef readonly tuple names   # number -> text
-    cdef tuple side(self, Side *side, list tokens, matched, forbidden)
+    cdef side(self, Side *side, list tokens, AddedTokens automaton, matched, refused)
 
 # The stages of a tokenizer, built.
 cdef class Flow:
@@ -46,6 +47,11 @@ cdef class Flow:
     cdef readonly Cutter cutter
     cdef readonly Model model
     cdef readonly SafeCut safe
-    cdef readonly tuple added   # ((text, id, flags, is searched in the normalised text), ...)
+    cdef readonly tuple added   # ((text, id, flags, what is searched in the normalised text or None), ...)
+    cdef list raw               # those that are searched in the text as it comes, and the others
+    cdef list normed
+    cdef AddedTokens raw_automaton      # of all of them; built by the first policy that matches one
+    cdef AddedTokens normed_automaton
+    cdef AddedTokens automaton(self, bint normed)
     cdef readonly bint streams
-    cdef readonly str signature
+    cdef object _signature      # a str, or what gives it

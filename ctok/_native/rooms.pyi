@@ -1,4 +1,4 @@
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from .cut import Cutter
 from .model import Model
@@ -16,14 +16,15 @@ class Flow:
     safe: SafeCut | None
     added: tuple[tuple[str, int, int, str | None], ...]
     streams: bool
-    signature: str
     def __new__(
         cls,
         model: Model,
         normalizer: Normalizer | None,
         cutter: Cutter | None,
         added: Iterable[tuple[str, int, int, str | None]] = ...,
-        signature: str = ...,
+        signature: Callable[[], str] = ...,
         safe: SafeCut | None = ...,
     ) -> Flow: ...
+    @property
+    def signature(self) -> str: ...
     def policy(self, matched: Collection[str], forbidden: Collection[str]) -> FlowPolicy: ...

@@ -115,7 +115,7 @@ cdef class TiktokenCalls:
 
     def _bind(self, Pipeline pipeline not None):
         """Take the calls' work from this tokenizer from now on."""
-        self.plain = pipeline.plain
+        self.plain = pipeline.policy((), ())
         self.strict = pipeline.policy(NOTHING, ALL)
         self.pipeline = pipeline
         self.policies.clear()
@@ -146,7 +146,7 @@ cdef class TiktokenCalls:
         if allowed is NOTHING and disallowed is NONE:
             return self.encode_with(text, self.plain, as_list)
         if allowed is ALL and (disallowed is ALL or disallowed is NONE) and self.pipeline is not None:
-            return self.encode_with(text, self.pipeline.everything, as_list)
+            return self.encode_with(text, self.pipeline.policy("all", ()), as_list)
         return self.encode_with(text, self.literals_for(text, allowed, disallowed), as_list)
 
     cdef Literals literals_for(self, text, allowed, disallowed):

@@ -157,7 +157,7 @@ def steps_of(record: Record | None) -> list[str]:
 
 def model_of(model: Record) -> str:
     """Return a model's name and options, its tables left out."""
-    tables = ("tokens", "merges", "scores")
+    tables = ("tokens", "merges", "joined", "scores")
     said = {name: getattr(model, name) for name in model.__slots__ if name not in tables}
     options = [f"{name}={value!r}" for name, value in said.items() if value is not None and value is not False]
     return f"{type(model).__name__}({', '.join(options)})"

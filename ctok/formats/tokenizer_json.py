@@ -197,7 +197,7 @@ class _Reader:
             self.document["checksum"] = _checksum(merges)
         else:
             self.document["merges"] = self.file.merges_kind
-        return {"mode": "merges", "merges": merges}
+        return {"mode": "merges", "merges": merges, "joined": self.file.joined()}
 
     def refuse_clashes(self, added: tuple[AddedToken, ...]) -> None:
         """An added token that the vocabulary has must have its id, and one that it lacks must not have the id of another token."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL
 from .._native.mergemodel import MergeList
 from .._native.rooms import Flow
@@ -43,7 +45,7 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
     added = [_sought(token, normalizer) for token in spec.added_tokens]
     safe = model.safe_cut() if isinstance(model, MergeList) and _may_be_long(spec) else None
-    flow = Flow(model, normalizer, cutter, added, _signature(spec), safe)
+    flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe)
     template = build_post_processor(spec.post_processor).around()
     return vocab, flow, template, build_decoder(spec.decoder, vocab, byte_level=spelled_out)
 
@@ -56,7 +58,10 @@ def _sought(token: AddedToken, normalizer: Normalizer | None) -> tuple[str, int,
     flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
     if not token.normalized or normalizer is None:
         return token.content, token.id, flags, token.content if token.normalized else None
-    return token.content, token.id, flags, normalizer.normalize(token.content)
+    sought = normalizer.normalize(token.content)
+    if not sought:
+        raise SpecError(f"added token {token.content!r} is an empty text once it is normalised; it would match everywhere")
+    return token.content, token.id, flags, sought
 
 
 def _signature(spec: Spec) -> str:

@@ -60,6 +60,7 @@ def _bpe(record: BPE, byte_level: bool, added: tuple[Declared, ...]) -> Model:
         dropout=record.dropout,
         byte_level=byte_level,
         added=added,
+        joined=record.joined,
     )
 
 
