@@ -54,8 +54,9 @@ def toy(pattern, seed=0, extra=(), added=ADDED):
 
 
 def assert_reference_gives_the_same(spec, told, texts=TEXTS):
-    ours, live = Tokenizer.from_spec(spec), tokenizers.Tokenizer.from_str(tokenizer_json.dumps(told.spec).decode())
-    again = Tokenizer.from_spec(tokenizer_json.loads(tokenizer_json.dumps(told.spec)))
+    data = tokenizer_json.dumps(told.spec)
+    ours, live = Tokenizer.from_spec(spec), tokenizers.Tokenizer.from_str(data.decode())
+    again = Tokenizer.from_spec(tokenizer_json.loads(data))
     for text in texts:
         ids = ours.encode(text, allowed_special="all")
         assert live.encode(text).ids == ids
