@@ -3,6 +3,11 @@ from collections.abc import Collection
 from .pipeline import Pipeline
 
 def align(
-    tokenizer: Pipeline, text: bytes, allowed: Collection[str], disallowed: Collection[str], first: bool = True
+    tokenizer: Pipeline,
+    text: bytes,
+    allowed: Collection[str],
+    disallowed: Collection[str],
+    first: bool = True,
+    original: str | bytes | None = None,
 ) -> tuple[memoryview, memoryview, memoryview, memoryview, memoryview, dict[int, str]]: ...
 def fail_after(n: int) -> int: ...

@@ -17,7 +17,7 @@ from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID,
 from ctok._native.cut cimport cut_begin, cut_free, cut_map, cut_new
 from ctok._native.rooms cimport Policy, Side, Stages
 from ctok._native.normalize cimport normal_map
-from ctok._native.pipeline cimport Literals, Pipeline, raise_for
+from ctok._native.pipeline cimport Literals, Pipeline, place_in, raise_for
 from ctok._native.unigram cimport Unigram
 
 # One text on its way through the stages, and what came out.
@@ -215,7 +215,12 @@ cdef dict names_of(const Alignment *a):
     return names
 
 
-def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True):
+cdef object raise_in(const Alignment *a, ctok_status status, bytes text, original, Literals literals):
+    bad = place_in(original, text, a.bad) if status == CTOK_ERR_STOPPED else len(original)
+    raise_for(status, bad, a.number, original, literals)
+
+
+def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True, original=None):
     """Return ``(ids, starts, stops, words, added, names)``.
 
     The first four are views of native uint32, equally long; the fifth says which ids, by place, are added tokens; the last is a dict, place
@@ -231,6 +236,8 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
         As `allowed_special` and `disallowed_special` of `Tokenizer.encode`.
     first
         Whether the text is the first of its sequence: some pre-tokenizers treat the start differently.
+    original
+        What `text` was made from, if not bytes: errors count its characters.
 
     Notes
     -----
@@ -252,7 +259,7 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
         with nogil:
             status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
         if status != CTOK_OK:
-            raise_for(status, a.bad, a.number, text, literals)
+            raise_in(&a, status, text, text if original is None else original, literals)
         return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), names_of(&a)
     finally:
         end(&a)

@@ -150,7 +150,7 @@ cdef class IncrementalCounter(TextState):
         Cost: encoding what is held, once after each `feed`.
         """
         if not self.is_counted:
-            self.n_now = self.n_stable + self.ending()
+            self.n_now = self.n_stable + (0 if self.is_finished else self.ending())
             self.is_counted = True
         return self.n_now
 

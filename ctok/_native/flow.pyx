@@ -442,7 +442,7 @@ cdef ctok_status flow_utf8(Context *c, const Engine *e, const uint8_t *buf, size
             end -= 1
         status = flow_feed(c, e, s, buf + pos, end - pos, end == n)
         if status != CTOK_OK:
-            c.bad = end - c.bad
+            c.bad = end - c.bad if status == CTOK_ERR_STOPPED else n
         if end == n:
             return whole_end(c, status)
         pos = end
@@ -467,7 +467,7 @@ cdef ctok_status flow_wide(Context *c, const Engine *e, int kind, const void *sr
             return status
         status = flow_feed(c, e, s, c.text, written, at == n)
         if status != CTOK_OK:
-            c.bad = place_before(kind, src, at, c.bad_chars)
+            c.bad = place_before(kind, src, at, c.bad_chars) if status == CTOK_ERR_STOPPED else n
         if at == n:
             return whole_end(c, status)
     return status

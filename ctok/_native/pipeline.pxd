@@ -60,4 +60,5 @@ cdef class Pipeline:
 cdef ctok_status push_ids(Context *c, const ctok_id *ids, size_t n) noexcept nogil
 cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how) noexcept nogil
 cdef object raise_status(ctok_status status, position, str unit, shown, str prefix=*)
+cdef object place_in(text, bytes whole, size_t bad)
 cdef object raise_for(ctok_status status, size_t bad, uint64_t number, object text, Literals literals, str prefix=*)

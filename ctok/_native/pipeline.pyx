@@ -78,31 +78,34 @@ cdef object _name_set(names, str argument):
 # ---- errors ----
 
 cdef object raise_status(ctok_status status, position, str unit, shown, str prefix=""):
-    """Turn a status into its exception. `shown`: the forbidden text, or what is wrong at `position`."""
-    where = f"at {'character' if unit == 'char' else 'byte'} {position}"
+    """Turn a status into its exception. `shown`: the forbidden text, or what is wrong at `position`, which is None where it is unknown."""
+    where = "" if position is None else f" at {'character' if unit == 'char' else 'byte'} {position}"
     if status == CTOK_ERR_MEMORY:
         raise MemoryError(f"{prefix}no memory to encode the text")
     if status == CTOK_ERR_UTF8:
-        raise EncodeError(f'{prefix}{shown} {where}; pass errors="replace" to encode it as U+FFFD', position=position, unit=unit)
+        raise EncodeError(f'{prefix}{shown}{where}; pass errors="replace" to encode it as U+FFFD', position=position, unit=unit)
     if status == CTOK_ERR_STOPPED:
         raise DisallowedSpecialTokenError(
-            f"{prefix}the text holds the disallowed special token {shown!r} {where}; allow it with allowed_special={{{shown!r}}}, "
+            f"{prefix}the text holds the disallowed special token {shown!r}{where}; allow it with allowed_special={{{shown!r}}}, "
             "or leave it out of disallowed_special to encode it as plain text", token=shown, position=position)
-    raise EncodeError(f"{prefix}the vocabulary has no token for {shown} {where}", position=position, unit=unit)
+    raise EncodeError(f"{prefix}the vocabulary has no token for {shown}{where}", position=position, unit=unit)
 
 
 cdef object raise_for(ctok_status status, size_t bad, uint64_t number, object text, Literals literals, str prefix=""):
     """The same for a whole text: `bad` counts characters of a str, bytes of bytes; `number` is that of the forbidden text."""
     unit = "char" if isinstance(text, str) else "byte"
+    position = bad
     if status == CTOK_ERR_STOPPED:
         shown = literals.names[number]
     elif status == CTOK_ERR_UTF8:
         shown = f"lone surrogate U+{ord(text[bad]):04X}" if unit == "char" else f"invalid UTF-8 (byte 0x{text[bad]:02X})"
     elif status == CTOK_ERR_MEMORY:
         shown = ""
+    elif bad >= <size_t>len(text):                          # stages have changed the text: where it came from is not known
+        shown, position = "a part of the text", None
     else:
         shown = repr(text[bad]) if unit == "char" else f"byte 0x{text[bad]:02X}"
-    raise_status(status, bad, unit, shown, prefix)
+    raise_status(status, position, unit, shown, prefix)
 
 
 # ---- split rules that only Python can run ----
@@ -125,7 +128,7 @@ cdef bytes _utf8_of(text, errors):
         raise_for(CTOK_ERR_UTF8, i, 0, text, None)
 
 
-cdef object _place_in(text, bytes whole, size_t bad):
+cdef object place_in(text, bytes whole, size_t bad):
     """Where the character with byte `bad` of the UTF-8 stands in the text it was made from: a byte of bytes, a character of a str."""
     cdef Py_ssize_t chars, i = 0
     if not isinstance(text, str):
@@ -361,7 +364,7 @@ cdef class Pipeline:
                 status = ctok_ids_push(&c.ids, literals.targets[found])
             pos = start + size
         if status != CTOK_OK:
-            raise_for(status, _place_in(text, whole, c.bad), found, text, literals)
+            raise_for(status, place_in(text, whole, c.bad), found, text, literals)
 
     cdef int run_pieces(self, Context *c, bytes plain, size_t base) except -1:
         """Append the ids of text without special tokens that begins at byte `base`, which c.bad counts from."""

@@ -282,8 +282,10 @@ cdef class TextState:
 
     cdef object fail_in_flow(self, ctok_status status, Context *c, str unit):
         self.stream.n = 0
-        shown = self.literals.names[c.counted] if status == CTOK_ERR_STOPPED else "a part of the text"
-        raise_status(status, self.held.chars - c.bad_chars if unit == "char" else self.held.n_bytes - c.bad, unit, shown)
+        if status != CTOK_ERR_STOPPED:                      # of a text that stages have changed: where it came from is not known
+            raise_status(status, None, unit, "a part of the text")
+        position = self.held.chars - c.bad_chars if unit == "char" else self.held.n_bytes - c.bad
+        raise_status(status, position, unit, self.literals.names[c.counted])
 
     # ---- the end of the text, as it is now ----
 

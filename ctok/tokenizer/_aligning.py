@@ -90,16 +90,17 @@ class Aligner:
         if is_pretokenized:
             if isinstance(text, (str, bytes)):
                 raise TypeError(f"a pretokenized text is a sequence of words, not {type(text).__name__}")
-            words = [_utf8(word, options[2]) for word in text]
-            parts = [(word, self.align(word, options)) for word in words]
+            words = [(_utf8(word, options[2]), word) for word in text]
+            parts = [(raw, self.align(raw, options, word)) for raw, word in words]
             return encoding_of_words(parts, token=self.token, added=self.added, unit=unit, type_id=type_id)
         raw = _utf8(text, options[2])
-        return encoding_of_text(raw, self.align(raw, options), token=self.token, added=self.added, unit=unit, type_id=type_id)
+        return encoding_of_text(raw, self.align(raw, options, text), token=self.token, added=self.added, unit=unit, type_id=type_id)
 
-    def align(self, raw: bytes, options: tuple[Collection[str], Collection[str], str]) -> Aligned:
+    def align(self, raw: bytes, options: tuple[Collection[str], Collection[str], str], given: Any) -> Aligned:
+        original = given if isinstance(given, str) else raw
         if self.tokenizer.flow is not None:
-            return align(self.tokenizer, raw, options[0], options[1])
-        return _align_plain(self.tokenizer, raw, options[0], options[1])
+            return align(self.tokenizer, raw, options[0], options[1], original=original)
+        return _align_plain(self.tokenizer, raw, original, options)
 
     def token(self, token_id: int) -> str:
         """How the file spells a token."""
@@ -126,9 +127,9 @@ def _utf8(text: Any, errors: str) -> bytes:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _align_plain(tokenizer: LookUps, raw: bytes, allowed: Collection[str], disallowed: Collection[str]) -> Aligned:
+def _align_plain(tokenizer: LookUps, raw: bytes, original: Text, options: tuple[Collection[str], Collection[str], str]) -> Aligned:
     """Of a split rule and byte pairs: the tokens' bytes are the text's, but for what the rule drops."""
-    ids = array("I", tokenizer.encode(raw, allowed_special=allowed, disallowed_special=disallowed))
+    ids = array("I", tokenizer.encode(original, allowed_special=options[0], disallowed_special=options[1], errors=options[2]))
     starts, stops, words = array("I"), array("I"), array("I")
     added = {token.id for token in tokenizer.spec.added_tokens}
     at = 0
