@@ -4,6 +4,7 @@ import json
 import random
 from base64 import b64encode
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -13,8 +14,13 @@ from normalize_charsmap import charsmap
 
 tokenizers = pytest.importorskip("tokenizers")
 
-RULES = {"\u3000": " ", "\u00a0": " ", "\ufb01": "fi", "\u200b": "", "\u212b": "\u00c5", "e\u0301": "\u00e9", "\u1100\u1161": "\uac00", "\t": " ", "\n": " "}
-CORPUS = "hello world the theme of the thing new york is nice and the cafe was naive \u4e2d\u6587\u4e2d\u6587 \u65e5\u672c don't 123 1234 aaaa abab".split()
+RULES = {
+    "\u3000": " ", "\u00a0": " ", "\ufb01": "fi", "\u200b": "", "\u212b": "\u00c5", "e\u0301": "\u00e9", "\u1100\u1161": "\uac00",
+    "\t": " ", "\n": " ",
+}  # fmt: skip
+CORPUS = "hello world the theme of the thing new york is nice and the cafe was naive "
+CORPUS += "\u4e2d\u6587\u4e2d\u6587 \u65e5\u672c don't 123 1234 aaaa abab"
+CORPUS = CORPUS.split()
 SPACE = "\u2581"
 
 
@@ -36,7 +42,7 @@ def merged(words, alphabet, n, seed):
     vocab = {piece: i for i, piece in enumerate(alphabet)}
     parts, merges = [list(word) for word in words], []
     for _ in range(n):
-        pairs = sorted({pair for word in parts for pair in zip(word, word[1:], strict=False)})
+        pairs = sorted({pair for word in parts for pair in pairwise(word)})
         if not pairs:
             break
         left, right = rng.choice(pairs)
@@ -57,21 +63,50 @@ def added(vocab, *tokens):
     for content, flags in tokens:
         number = known.setdefault(content, max(known.values()) + 1)
         entries.append(
-            {"id": number, "content": content, "single_word": "w" in flags, "lstrip": "l" in flags, "rstrip": "r" in flags,
-             "normalized": "n" in flags, "special": "s" in flags}
-        )  # fmt: skip
+            {
+                "id": number,
+                "content": content,
+                "single_word": "w" in flags,
+                "lstrip": "l" in flags,
+                "rstrip": "r" in flags,
+                "normalized": "n" in flags,
+                "special": "s" in flags,
+            }
+        )
     return entries
 
 
-ADDED = [("<s>", "s"), ("</s>", "s"), ("<m>", "slr"), ("New York", "n"), ("<x>", ""), ("<x>y", "n"), ("abc", "w"), ("<e> ", "snl"), ("\u00dcn\u00ef", "n")]
+ADDED = [
+    ("<s>", "s"),
+    ("</s>", "s"),
+    ("<m>", "slr"),
+    ("New York", "n"),
+    ("<x>", ""),
+    ("<x>y", "n"),
+    ("abc", "w"),
+    ("<e> ", "snl"),
+    ("\u00dcn\u00ef", "n"),
+]
 
 
 def document(model, tokens=ADDED, **stages):
     """Return a file's text; the ids of template tokens are filled in."""
     vocab = dict(model["vocab"]) if isinstance(model["vocab"], dict) else {piece: i for i, (piece, _) in enumerate(model["vocab"])}
     entries = added(vocab, *tokens)
-    whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": entries, "normalizer": None, "pre_tokenizer": None,
-             "post_processor": None, "decoder": None} | stages | {"model": model}  # fmt: skip
+    whole = (
+        {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": entries,
+            "normalizer": None,
+            "pre_tokenizer": None,
+            "post_processor": None,
+            "decoder": None,
+        }
+        | stages
+        | {"model": model}
+    )
     template = whole["post_processor"]
     numbers = vocab | {entry["content"]: entry["id"] for entry in entries}
     if isinstance(template, dict):
@@ -104,14 +139,27 @@ def replace(old, new, kind="String"):
 
 
 def bpe(vocab, merges, **options):
-    return {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
-            "fuse_unk": False, "byte_fallback": False, "ignore_merges": False, "vocab": vocab, "merges": merges} | options  # fmt: skip
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": vocab,
+        "merges": merges,
+    } | options
 
 
 LETTERS = sorted(set("".join(CORPUS)) | set(".,!'<>/xXyYNMSes") | {SPACE})
 BYTES = [f"<0x{b:02X}>" for b in range(256)]
-SPM_DECODER = chain("decoders", replace(SPACE, " "), {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0})
-GPT4 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+SPM_DECODER = chain(
+    "decoders", replace(SPACE, " "), {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+)
+GPT4 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+GPT4 += r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def byte_level_bpe(**options):
@@ -149,7 +197,13 @@ def wordpiece(**options):
     names += [f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz0123456789"] + [word for word in CORPUS if word.isascii() and word.isalpha()]
     names += ["th", "##eme", "##ing", "hel", "##lo", "na", "##iv"]
     vocab = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 20, "vocab": vocab} | options
+    return {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 20,
+        "vocab": vocab,
+    } | options
 
 
 def wordlevel(unk="[UNK]", *more):
@@ -172,51 +226,100 @@ KINDS = {
         decoder=byte_level(),
     ),
     "roberta": lambda: document(
-        byte_level_bpe(), pre_tokenizer=byte_level(prefix=True), decoder=byte_level(),
+        byte_level_bpe(),
+        pre_tokenizer=byte_level(prefix=True),
+        decoder=byte_level(),
         post_processor={"type": "RobertaProcessing", "sep": "</s>", "cls": "<s>", "trim_offsets": True, "add_prefix_space": True},
     ),
     "llama": lambda: document(
-        spm_bpe(), [("<unk>", "s"), *ADDED], normalizer=chain("normalizers", {"type": "Prepend", "prepend": SPACE}, replace(" ", SPACE)),
-        decoder=SPM_DECODER, post_processor="<s> A",
+        spm_bpe(),
+        [("<unk>", "s"), *ADDED],
+        normalizer=chain("normalizers", {"type": "Prepend", "prepend": SPACE}, replace(" ", SPACE)),
+        decoder=SPM_DECODER,
+        post_processor="<s> A",
     ),
-    "mistral": lambda: document(spm_bpe(seed=8), [("<unk>", "s"), *ADDED], pre_tokenizer=metaspace("first", False), decoder=SPM_DECODER, post_processor="<s> A </s>"),
+    "mistral": lambda: document(
+        spm_bpe(seed=8), [("<unk>", "s"), *ADDED], pre_tokenizer=metaspace("first", False), decoder=SPM_DECODER, post_processor="<s> A </s>"
+    ),
     "gemma": lambda: document(
-        spm_bpe(140, 9), [("<unk>", "s"), *ADDED], normalizer=replace(" ", SPACE),
+        spm_bpe(140, 9),
+        [("<unk>", "s"), *ADDED],
+        normalizer=replace(" ", SPACE),
         pre_tokenizer={"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False},
-        decoder=chain("decoders", replace(SPACE, " "), {"type": "ByteFallback"}, {"type": "Fuse"}), post_processor="<s> A",
+        decoder=chain("decoders", replace(SPACE, " "), {"type": "ByteFallback"}, {"type": "Fuse"}),
+        post_processor="<s> A",
     ),
     "bare": lambda: document(bare_bpe()),
     "fused": lambda: document(bare_bpe(unk_token="<unk>", fuse_unk=True), pre_tokenizer=metaspace("always"), decoder=metaspace("always")),
     "suffix": lambda: document(
-        bpe({"<unk>": 0, "a": 1, "b": 2, "a</w>": 3, "b</w>": 4, "ab</w>": 5, "ba": 6, "baa</w>": 7}, [["a", "b</w>"], ["b", "a"], ["ba", "a</w>"]],
-            unk_token="<unk>", end_of_word_suffix="</w>"),
-        normalizer={"type": "Lowercase"}, pre_tokenizer={"type": "WhitespaceSplit"}, decoder={"type": "BPEDecoder", "suffix": "</w>"},
+        bpe(
+            {"<unk>": 0, "a": 1, "b": 2, "a</w>": 3, "b</w>": 4, "ab</w>": 5, "ba": 6, "baa</w>": 7},
+            [["a", "b</w>"], ["b", "a"], ["ba", "a</w>"]],
+            unk_token="<unk>",
+            end_of_word_suffix="</w>",
+        ),
+        normalizer={"type": "Lowercase"},
+        pre_tokenizer={"type": "WhitespaceSplit"},
+        decoder={"type": "BPEDecoder", "suffix": "</w>"},
     ),
     "bert": lambda: document(
-        wordpiece(), BERT_TOKENS, normalizer=BERT_NORMALIZER, pre_tokenizer={"type": "BertPreTokenizer"}, post_processor="[CLS] A [SEP]",
+        wordpiece(),
+        BERT_TOKENS,
+        normalizer=BERT_NORMALIZER,
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        post_processor="[CLS] A [SEP]",
         decoder={"type": "WordPiece", "prefix": "##", "cleanup": True},
     ),
     "cased": lambda: document(
-        wordpiece(max_input_chars_per_word=6), BERT_TOKENS, normalizer=dict(BERT_NORMALIZER, lowercase=False, strip_accents=True),
+        wordpiece(max_input_chars_per_word=6),
+        BERT_TOKENS,
+        normalizer=dict(BERT_NORMALIZER, lowercase=False, strip_accents=True),
         pre_tokenizer=chain("pretokenizers", {"type": "Whitespace"}, {"type": "Digits", "individual_digits": True}),
-        post_processor={"type": "BertProcessing", "sep": "[SEP]", "cls": "[CLS]"}, decoder={"type": "WordPiece", "prefix": "##", "cleanup": False},
+        post_processor={"type": "BertProcessing", "sep": "[SEP]", "cls": "[CLS]"},
+        decoder={"type": "WordPiece", "prefix": "##", "cleanup": False},
     ),
     "t5": lambda: document(
-        unigram(), T5_TOKENS, normalizer=chain("normalizers", {"type": "Precompiled", "precompiled_charsmap": b64encode(charsmap(RULES)).decode()}, replace(" {2,}", " ", "Regex")),
-        pre_tokenizer=metaspace("always"), decoder=metaspace("always"), post_processor="A </e>",
+        unigram(),
+        T5_TOKENS,
+        normalizer=chain(
+            "normalizers",
+            {"type": "Precompiled", "precompiled_charsmap": b64encode(charsmap(RULES)).decode()},
+            replace(" {2,}", " ", "Regex"),
+        ),
+        pre_tokenizer=metaspace("always"),
+        decoder=metaspace("always"),
+        post_processor="A </e>",
     ),
     "albert": lambda: document(
-        unigram(6), T5_TOKENS,
-        normalizer=chain("normalizers", replace("``", '"'), {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}, {"type": "Strip", "strip_left": True, "strip_right": True}),
-        pre_tokenizer=chain("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("always")), decoder=metaspace("always"),
+        unigram(6),
+        T5_TOKENS,
+        normalizer=chain(
+            "normalizers",
+            replace("``", '"'),
+            {"type": "NFKD"},
+            {"type": "StripAccents"},
+            {"type": "Lowercase"},
+            {"type": "Strip", "strip_left": True, "strip_right": True},
+        ),
+        pre_tokenizer=chain("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("always")),
+        decoder=metaspace("always"),
     ),
-    "fallback": lambda: document(unigram(7, True), T5_TOKENS, normalizer={"type": "Nmt"}, pre_tokenizer=metaspace("never", False), decoder=SPM_DECODER),
+    "fallback": lambda: document(
+        unigram(7, True), T5_TOKENS, normalizer={"type": "Nmt"}, pre_tokenizer=metaspace("never", False), decoder=SPM_DECODER
+    ),
     "words": lambda: document(
-        wordlevel(), normalizer=chain("normalizers", {"type": "NFKC"}, {"type": "Lowercase"}), pre_tokenizer={"type": "Whitespace"},
+        wordlevel(),
+        normalizer=chain("normalizers", {"type": "NFKC"}, {"type": "Lowercase"}),
+        pre_tokenizer={"type": "Whitespace"},
     ),
-    "columns": lambda: document(wordlevel("[UNK]", " ", "the ", "x"), pre_tokenizer=chain("pretokenizers", {"type": "Punctuation", "behavior": "Isolated"}, {"type": "FixedLength", "length": 4})),
-    "spelled": lambda: document(wordlevel("[UNK]", spelled(" the"), spelled(" world"), spelled("\u4e2d\u6587")), pre_tokenizer=byte_level(), decoder=byte_level()),
-}  # fmt: skip
+    "columns": lambda: document(
+        wordlevel("[UNK]", " ", "the ", "x"),
+        pre_tokenizer=chain("pretokenizers", {"type": "Punctuation", "behavior": "Isolated"}, {"type": "FixedLength", "length": 4}),
+    ),
+    "spelled": lambda: document(
+        wordlevel("[UNK]", spelled(" the"), spelled(" world"), spelled("\u4e2d\u6587")), pre_tokenizer=byte_level(), decoder=byte_level()
+    ),
+}
 
 
 def both(text):
@@ -234,7 +337,11 @@ def moved(kind):
     """Return the ids of added tokens whose text the normalizer changes: the reference decodes those to the changed text, ctok to theirs."""
     _, live = pair(kind)
     tokens = json.loads(KINDS[kind]())["added_tokens"]
-    return {one["id"] for one in tokens if one["normalized"] and live.normalizer and live.normalizer.normalize_str(one["content"]) != one["content"]}
+    return {
+        one["id"]
+        for one in tokens
+        if one["normalized"] and live.normalizer and live.normalizer.normalize_str(one["content"]) != one["content"]
+    }
 
 
 @cache
@@ -245,6 +352,47 @@ def plain_pair(kind):
     return mine, live
 
 
-PARTS = [*"abehlotxyY1.,!' \n\t", "  ", "    ", "the", " the", "hello", " world", "New York", "new york", "<s>", "</s>", "<m>", " <m> ", "<x>", "<x>y", "<x", "abc",
-         "<e> ", "<e>", "\u00dcn\u00ef", "\u00fcn\u00ef", "caf\u00e9", "cafe\u0301", "\u4e2d\u6587", "\u65e5", "\U0001f600", "\u2581", "\u2581\u2581", "\ufb01", "\u212b", "\u0130", "\u00a0", "\u200b",
-         "don't", "1234", "aaaa", "abab", "[MASK]", "\u1100\u1161", "\u3000", "\r\n", "``"]  # fmt: skip
+PARTS = [
+    *"abehlotxyY1.,!' \n\t",
+    "  ",
+    "    ",
+    "the",
+    " the",
+    "hello",
+    " world",
+    "New York",
+    "new york",
+    "<s>",
+    "</s>",
+    "<m>",
+    " <m> ",
+    "<x>",
+    "<x>y",
+    "<x",
+    "abc",
+    "<e> ",
+    "<e>",
+    "\u00dcn\u00ef",
+    "\u00fcn\u00ef",
+    "caf\u00e9",
+    "cafe\u0301",
+    "\u4e2d\u6587",
+    "\u65e5",
+    "\U0001f600",
+    "\u2581",
+    "\u2581\u2581",
+    "\ufb01",
+    "\u212b",
+    "\u0130",
+    "\u00a0",
+    "\u200b",
+    "don't",
+    "1234",
+    "aaaa",
+    "abab",
+    "[MASK]",
+    "\u1100\u1161",
+    "\u3000",
+    "\r\n",
+    "``",
+]
