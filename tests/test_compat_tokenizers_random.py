@@ -206,7 +206,8 @@ def test_documents_and_tables_are_those_of_the_reference(name):
 @pytest.mark.parametrize("name", PAIRS)
 @settings(max_examples=20)
 @given(
-    tokens=st.lists(st.tuples(st.sampled_from(PARTS), st.sets(flags)), max_size=4),
+    # Not "<m>": of two tokens that the normalizer makes equal the reference takes either.
+    tokens=st.lists(st.tuples(st.sampled_from([part for part in PARTS if part != "<m>"]), st.sets(flags)), max_size=4),
     text=texts,
 )
 def test_tokens_added_later_are_those_of_the_reference(name, tokens, text):

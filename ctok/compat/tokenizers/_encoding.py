@@ -59,27 +59,32 @@ class Encoding:
     # ---- what it says ----
 
     def __len__(self) -> int:
-        return len(self._draft if self._draft is not None else whole_of(self))
+        draft = self._draft
+        return len(whole_of(self) if draft is None else draft)
 
     @property
     def ids(self) -> list[int]:
         """The ids."""
-        return self._draft.ids() if self._draft is not None else whole_of(self).ids
+        draft = self._draft
+        return whole_of(self).ids if draft is None else draft.ids()
 
     @property
     def type_ids(self) -> list[int]:
         """The type id of each id."""
-        return self._draft.type_ids() if self._draft is not None else whole_of(self).type_ids
+        draft = self._draft
+        return whole_of(self).type_ids if draft is None else draft.type_ids()
 
     @property
     def attention_mask(self) -> list[int]:
         """0 for padding, 1 for all else."""
-        return self._draft.attention_mask() if self._draft is not None else whole_of(self).attention_mask
+        draft = self._draft
+        return whole_of(self).attention_mask if draft is None else draft.attention_mask()
 
     @property
     def special_tokens_mask(self) -> list[int]:
         """1 for what the post-processor or padding added, 0 for all else."""
-        return self._draft.special_tokens_mask() if self._draft is not None else whole_of(self).special_tokens_mask
+        draft = self._draft
+        return whole_of(self).special_tokens_mask if draft is None else draft.special_tokens_mask()
 
     @property
     def tokens(self) -> list[str]:
@@ -117,7 +122,8 @@ class Encoding:
     @property
     def overflowing(self) -> list[Encoding]:
         """What was cut off, in pieces of the same length."""
-        if self._draft is not None and not self._draft.overflows:
+        draft = self._draft
+        if draft is not None and not draft.overflows:
             return []
         return list(map(Encoding.of, whole_of(self).overflowing))
 

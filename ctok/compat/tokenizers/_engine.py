@@ -6,7 +6,7 @@ from functools import partial
 
 from ..._native.batch import encode_batch
 from ...encoding import Encoding as Whole
-from ...encoding import pad
+from ...encoding import pad, truncate
 from ...encoding._edit import _longest_first as longest_first
 from ...errors import CtokError, EncodeError
 from ...spec import Spec
@@ -120,23 +120,30 @@ class Engine:
         return Encoding.of_draft(Draft(layout, texts, make))
 
     def _cut(self, texts: tuple[list[int], ...], truncation: Truncation, options: Options) -> tuple[list[int], ...]:
-        """Return what remains of texts that are too long, as `ctok.encoding.truncate_pair` cuts encodings."""
-        sizes = list(map(len, texts))
-        most = self._most(len(texts) == 2, options)
-        excess = sum(sizes) - most
-        if most == 0:
-            return tuple([[] for _ in texts])
-        if truncation.strategy == "longest_first":
-            sizes = [most] if len(sizes) == 1 else list(longest_first(sizes[0], sizes[1], most))
-        else:
-            which = 0 if truncation.strategy == "only_first" else 1
-            self._check(sizes, which, excess)
-            sizes[which] -= excess
-        if any(truncation.stride >= size for size, text in zip(sizes, texts, strict=True) if 0 < size < len(text)) and truncation.stride:
-            raise TruncationError(f"`stride` is {truncation.stride}, but must be less than what remains of a text: {sizes}")
+        """Return what remains of texts that are too long."""
+        sizes = self._sizes(list(map(len, texts)), truncation, self._most(len(texts) == 2, options))
         if truncation.direction == "left":
             return tuple([text[len(text) - size :] for size, text in zip(sizes, texts, strict=True)])
         return tuple([text[:size] for size, text in zip(sizes, texts, strict=True)])
+
+    def _sizes(self, before: list[int], truncation: Truncation, most: int) -> list[int]:
+        """Return how many ids remain of texts that have more than `most` in all; raises what the reference says where that cannot be."""
+        if most == 0:
+            return [0] * len(before)
+        if truncation.strategy == "longest_first":
+            sizes = [most] if len(before) == 1 else list(longest_first(before[0], before[1], most))
+        else:
+            which, excess = truncation.strategy == "only_second", sum(before) - most
+            if which == len(before):
+                raise TruncationError("Truncation error: Second sequence not provided")
+            if before[which] <= excess:
+                raise TruncationError("Truncation error: Sequence to truncate too short to respect the provided max_length")
+            sizes = before[:]
+            sizes[which] -= excess
+        cut = [size for size, n in zip(sizes, before, strict=True) if 0 < size < n]
+        if cut and truncation.stride >= min(cut):
+            raise TruncationError(f"`stride` is {truncation.stride}, but must be less than what remains of a text, which is {min(cut)}")
+        return sizes
 
     def _must_cut(self, n: int, pair: bool, options: Options) -> bool:
         """Whether texts are too long. Where the special tokens alone are, the reference does not cut."""
@@ -166,19 +173,13 @@ class Engine:
         return self._processed(one, two, options)
 
     def _processed(self, first: Whole, second: Whole | None, options: Options) -> Whole:
-        n = len(first) + (0 if second is None else len(second))
-        truncation = options.truncation if self._must_cut(n, second is not None, options) else None
-        if truncation is not None and truncation.strategy != "longest_first" and self._most(second is not None, options):
-            sizes = [len(first)] if second is None else [len(first), len(second)]
-            self._check(sizes, truncation.strategy == "only_second", n - self._most(second is not None, options))
-        return self.post.encode(first, second, options.add, truncation)
-
-    def _check(self, sizes: list[int], which: int, excess: int) -> None:
-        """Raise what the reference says where the text of a number cannot be cut."""
-        if which == len(sizes):
-            raise TruncationError("Truncation error: Second sequence not provided")
-        if sizes[which] <= excess:
-            raise TruncationError("Truncation error: Sequence to truncate too short to respect the provided max_length")
+        before = [len(first)] if second is None else [len(first), len(second)]
+        truncation = options.truncation
+        if truncation is not None and self._must_cut(sum(before), second is not None, options):
+            sizes = self._sizes(before, truncation, self._most(second is not None, options))
+            first = truncate(first, sizes[0], truncation.stride, truncation.direction)
+            second = None if second is None else truncate(second, sizes[1], truncation.stride, truncation.direction)
+        return self.post.process(first, second, options.add)
 
     def post_process(self, first: Whole, second: Whole | None, options: Options) -> Whole:
         """Return encodings cut, with what belongs around them, and filled up."""

@@ -7,6 +7,7 @@ from itertools import islice
 from ...formats._json_parts import MODELS, write_added, write_padding, write_truncation
 from ...formats._json_stages import STAGES, TABLE, write_stage
 from ...stagespecs.models import BPE, Unigram
+from ._tables import Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,11 +87,12 @@ def show_model(record: Any) -> str:
     """Return a model, with the first entries of its tables."""
     name = type(record).__name__
     options = {key: value(getattr(record, key)) for key, _, _ in MODELS[name]}
-    pairs = sorted((number, text.decode()) for text, number in record.tokens)
+    texts = Texts(record.tokens)
+    pairs = texts.first(MOST + 1)
     if isinstance(record, Unigram):
         from struct import unpack
 
-        scores = unpack(f"<{len(pairs)}d", record.scores)
+        scores = unpack(f"<{len(pairs)}d", record.scores[: 8 * len(pairs)])
         vocab = several(f'("{text}", {value(score)})' for (_, text), score in zip(pairs, scores, strict=True))
         options = {"unk_id": options["unk_id"], "vocab": vocab, "byte_fallback": options["byte_fallback"]}
     else:
@@ -99,8 +101,8 @@ def show_model(record: Any) -> str:
     if isinstance(record, BPE):
         from struct import iter_unpack
 
-        texts = dict(pairs)
-        options["merges"] = several(f'("{texts[left]}", "{texts[right]}")' for left, right in iter_unpack("<2I", record.merges or b""))
+        merges = iter_unpack("<2I", record.merges or b"")
+        options["merges"] = several(f'("{texts.text(left)}", "{texts.text(right)}")' for left, right in merges)
     return f"{name}({', '.join(f'{key}={shown}' for key, shown in options.items())})"
 
 

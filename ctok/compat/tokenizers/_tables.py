@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import pairwise
 from sys import byteorder
 
 TYPE_CHECKING = False
@@ -56,13 +57,21 @@ class Texts:
 
     def as_dict(self) -> dict[str, int]:
         """Return text -> id, in the order of the ids."""
-        data, ends = bytes(self._data), self._ends
-        pairs, begin = [], 0
-        for end, number in zip(ends, self._ids, strict=True):
-            pairs.append((number, data[begin:end].decode()))
-            begin = end
-        pairs.sort()
-        return {text: number for number, text in pairs}
+        data, ends = bytes(self._data), self._ends.tolist()
+        texts = [data[begin:end].decode() for begin, end in pairwise([0, *ends])]
+        by_id: list[str | None] = [None] * (max(self._ids, default=-1) + 1)
+        for number, text in zip(self._ids, texts, strict=True):
+            by_id[number] = text
+        found = {text: number for number, text in enumerate(by_id) if text is not None}
+        if len(found) < len(texts):  # some ids have several texts, or some texts several ids
+            return {text: number for number, text in sorted(zip(self._ids, texts, strict=True))}
+        return found
+
+    def first(self, most: int) -> list[tuple[int, str]]:
+        """Return the (id, text) pairs with the least ids, in the order of the ids."""
+        from heapq import nsmallest
+
+        return [(number, self._at(index).decode()) for number, index in nsmallest(most, zip(self._ids, range(len(self)), strict=True))]
 
 
 def _numbers(column: bytes | memoryview) -> memoryview | array[int]:
