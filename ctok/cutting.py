@@ -132,9 +132,11 @@ def _overlap_start(tokenizer: Tokenizer, text: str, start: int, end: int, overla
     """The first place from which the piece start..end has at most `overlap` ids left, at a border of its tokens."""
     if not overlap:
         return end
-    ids = tokenizer.encode(text[start:end], **options)
-    if len(ids) <= overlap:
+    if tokenizer.flow is None:
+        _, spans = tokenizer.decode_spans(tokenizer.encode(text[start:end], **options))
+    else:  # what ids decode to need not be the text
+        spans = tokenizer.encoding(text[start:end], **{**options, "add_special_tokens": False}).spans
+    if len(spans) <= overlap:
         return end
-    _, spans = tokenizer.decode_spans(ids)
     at, previous_end = spans[-overlap][0], spans[-overlap - 1][1]
-    return start + max(at, previous_end)
+    return min(start + max(at, previous_end), end)
