@@ -345,7 +345,9 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
             c.tasks[n_tasks].number = <uint32_t>i
             n_tasks += 1
     if n_tasks:
-        status = encode_tasks(r, n_tasks)
+        status = ctok_ids_reserve(&c.side, 1)               # also pretokens without ids are copied from it
+        if status == CTOK_OK:
+            status = encode_tasks(r, n_tasks)
         if status != CTOK_OK:
             return status
     for k in range(n_tasks):
