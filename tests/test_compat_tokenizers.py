@@ -200,6 +200,9 @@ setattr(tok, "pre_tokenizer", N.NFC())
 [tok.add_special_tokens([AddedToken("Q", normalized=True)]), setattr(tok, "normalizer", N.Lowercase()), tok.decode([3, 7])]
 [setattr(bpe.pre_tokenizer, "add_prefix_space", True), bpe.encode("ab").tokens, bpe.pre_tokenizer]
 [setattr(bert.post_processor, "single", "$A"), bert.encode("a").ids]
+[setattr(bert, "post_processor", O.TemplateProcessing(single="$A a $A:1", pair="$B $A $B:2")), bert.encode("a b"), bert.encode("a b", "c")]
+[setattr(bert, "post_processor", O.TemplateProcessing(single="a", special_tokens=[("a", 3)])), bert.encode("a b")]
+[setattr(bert, "post_processor", O.Sequence([O.ByteLevel(), O.TemplateProcessing(single="$A $A")])), bert.encode("a b")]
 Tokenizer.from_str(3)
 Tokenizer.from_buffer("abc")
 Tokenizer.from_buffer(bytearray(b"{}"))
