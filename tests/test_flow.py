@@ -1,5 +1,6 @@
 """Whole texts through all stages: tokenizers of every kind, built in memory, give what the live reference gives."""
 
+import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -203,3 +204,19 @@ def test_added_token_that_the_normalizer_makes_empty_is_refused():
     text = document(wordlevel(), [("x", "n")], normalizer=replace("x", ""), pre_tokenizer=metaspace("never"))
     with pytest.raises(SpecError, match="'x' is an empty text once it is normalised"):  # the reference loads it and tears words apart
         both(text)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_tokenizer_and_codecs_in_a_cycle_are_given_back(kind):
+    """The collector may take away what an object refers to before the object itself; giving back memory must not read it then."""
+    tok = both(KINDS[kind]())[0]
+    tok.encode("the theme of the thing", **ALL)
+    tok.encoding("the theme")
+    encoder, counter, decoder = tok.encoder(**ALL), tok.counter(**ALL), tok.decoder()
+    encoder.encode("the the")
+    counter.feed("the the")
+    decoder.decode(tok.encode("the the", **ALL))
+    ring = [tok, encoder, counter, decoder]
+    ring.append(ring)
+    del tok, encoder, counter, decoder, ring
+    gc.collect()

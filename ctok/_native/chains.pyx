@@ -5,6 +5,7 @@ as if it were the vocabulary. It is made when something is decoded for the first
 """
 
 cimport cython
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -91,6 +92,7 @@ cdef class Chain:
         return True
 
 
+@cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class DecodedVocab(Vocab):
     """Made by `Decoding` only."""
 

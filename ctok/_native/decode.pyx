@@ -5,6 +5,7 @@ while nothing is held, never gets there: it takes the token's str out of a table
 """
 
 cimport cython
+cimport cython
 from cpython.list cimport PyList_Check
 from cpython.long cimport PyLong_Check, PyLong_CheckExact
 from cpython.object cimport PyObject
@@ -83,6 +84,7 @@ cdef class Delta:
 
 
 @cython.no_gc
+@cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class IncrementalDecoder:
     """Text of ids that arrive one by one or in pieces; `Tokenizer.decoder` makes one.
 

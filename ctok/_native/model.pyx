@@ -1,5 +1,6 @@
 """What all models share: the face by which kernels and tests call them (csrc/ctok_model.h)."""
 
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -166,6 +167,7 @@ cdef list step(OpenPretoken o, const uint8_t[::1] part, bint last):
         ctok_ids_free(&ids)
 
 
+@cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class OpenPretoken:
     """A pretoken that arrives piece by piece. Belongs to one task."""
 

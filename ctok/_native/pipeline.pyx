@@ -5,6 +5,7 @@
 as many contexts as calls ever ran at once; the list is guarded by the GIL, which is released while a large text is encoded.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy
 
@@ -164,6 +165,7 @@ cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on
     return push_ids(c, e.after, e.n_after) if status == CTOK_OK else status
 
 
+@cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class Pipeline:
     """Vocabulary, split rule and special tokens, ready to encode.
 

@@ -6,6 +6,7 @@ becomes UTF-8, an unfinished character of bytes or a high surrogate of a str. A 
 copy it made first; the state is small, so that is cheap.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -42,6 +43,7 @@ cdef inline bint is_high(uint32_t char) noexcept nogil:
     return 0xD800 <= char < 0xDC00
 
 
+@cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class TextState:
     """The part that encoder and counter share. Not for direct use."""
 
