@@ -34,6 +34,7 @@ cdef ctok_status _rewrite(const void *rules, uint32_t number, const uint8_t *p, 
         return CTOK_ERR_MEMORY
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Chain:
     """Decoders, taken apart into ops; immutable.
 

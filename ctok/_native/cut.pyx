@@ -1,6 +1,7 @@
 """Pre-tokenizers: chains of steps that cut a segment into pretokens (csrc/ctok_cut.h). The engine uses the C structs; the Python methods
 serve tests and tools."""
 
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
@@ -78,6 +79,7 @@ cdef int fill(ctok_cut_step *s, tuple step) except -1:
     return 0
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Cutter:
     """A chain of steps. Immutable and shared freely between threads.
 
@@ -180,6 +182,7 @@ def places_of(bytes data not None):
     return places
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class CutStream:
     """One segment cut while it arrives. What a call emits is never taken back."""
 

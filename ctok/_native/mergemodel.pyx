@@ -1,5 +1,6 @@
 """The byte-pair model with a list of merges as an object, and what tests call."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -24,6 +25,8 @@ from time import thread_time
 
 from ..errors import EncodeError, SpecError, UnknownIdError
 
+
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class MergeList(Model):
     """A byte-pair model with a list of merges.
 

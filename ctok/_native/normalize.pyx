@@ -1,5 +1,6 @@
 """Normalizers: a chain of steps that rewrites a text. The engine uses the C struct inside; the Python methods serve tests and tools."""
 
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -174,6 +175,7 @@ cdef bytes _utf8(text):
     return text.encode() if isinstance(text, str) else bytes(text)
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Normalizer:
     """A chain of normalizing steps. Immutable and shared freely between threads.
 
@@ -265,6 +267,7 @@ cdef class Normalizer:
         return f"<Normalizer {' '.join([step[0] for step in self.steps])}>"
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class NormalizerStream:
     """One text normalized piece by piece. A call that raises leaves it ready for a new text."""
 

@@ -40,6 +40,7 @@ cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 
 # ---- special tokens ----
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Literals:
     """Texts matched before the model: `matched` maps text to id, `forbidden` are texts that raise."""
 

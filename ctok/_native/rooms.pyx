@@ -1,11 +1,13 @@
 """The rooms of the general line as objects: the stages of a tokenizer, and which added tokens a call looks for."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.added cimport AddedTokens
 from ctok._native.mergemodel cimport MergeList
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Flow:
     """The stages of a tokenizer, built.
 
@@ -63,6 +65,7 @@ cdef class Flow:
         return FlowPolicy(self, matched, forbidden)
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class FlowPolicy:
     def __cinit__(self, Flow flow not None, matched, forbidden):
         known = {token[0] for token in flow.added}

@@ -4,6 +4,7 @@ For models whose rules speak of characters: how many a word may have, which are 
 spelling, so that is what they are given.
 """
 
+cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
@@ -19,6 +20,7 @@ cdef enum:
     KEEP = 1 << 16              # bytes of room that a scratch keeps
 
 
+@cython.no_gc_clear     # what it points into is freed after it
 cdef class Visible(Model):
     """What `inner` gives for pretokens spelled in visible characters.
 
