@@ -220,3 +220,17 @@ def test_tokenizer_and_codecs_in_a_cycle_are_given_back(kind):
     ring.append(ring)
     del tok, encoder, counter, decoder, ring
     gc.collect()
+
+
+@pytest.mark.parametrize("text", ["a \ud83d\ude00 b", "a \ud800 b", b"a \xff b"])
+def test_encoding_takes_what_encode_takes(text):
+    mine = pair("t5")[0]
+    try:
+        want = mine.encode(text)
+    except EncodeError as error:
+        with pytest.raises(EncodeError) as raised:
+            mine.encoding(text)
+        assert (raised.value.position, raised.value.unit, str(raised.value)) == (error.position, error.unit, str(error))
+    else:
+        assert mine.encoding(text).ids == want
+    assert mine.encoding(text, errors="replace").ids == mine.encode(text, errors="replace")

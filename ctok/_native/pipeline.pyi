@@ -38,6 +38,7 @@ class Pipeline:
         always: dict[str, int],
         flow: Flow | None = ...,
         template: tuple[Sequence[int], Sequence[int]] = ...,
+        decoding: Decoding | None = ...,
         *args: Any,
         **kwargs: Any,
     ) -> Self: ...
@@ -83,4 +84,5 @@ class Pipeline:
         utf8_policy: str | None = None,
     ) -> tuple[str, list[tuple[int, int]]]: ...
 
+def utf8_of(tokenizer: Pipeline, text: object, errors: str) -> bytes: ...
 def fail_after(n: int) -> int: ...

@@ -9,6 +9,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.chains cimport Decoding
 from ctok._native.c_engine cimport CTOK_LITERAL_FOUND, ctok_literals_find
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_validate
@@ -191,14 +192,14 @@ cdef class Pipeline:
     """
 
     def __cinit__(self, Vocab vocab not None, Splitter splitter, fallback, dict specials, dict always, Flow flow=None, template=((), ()),
-                  *args, **kwargs):
+                  Decoding decoding=None, *args, **kwargs):
         self.vocab = vocab
         self.splitter = splitter
         self.fallback = fallback
         self.flow = flow
         self.specials = specials
         self.always = always
-        self.decoding = kwargs.get("decoding")
+        self.decoding = decoding
         self.policies = {}
         for token_id in template[0]:
             if ctok_ids_push(&self.before, token_id) != CTOK_OK:
@@ -486,6 +487,12 @@ cdef class Pipeline:
             As in `decode`.
         """
         return decode_spans(self.decode_vocab(), ids, skip_special_tokens, errors, utf8_policy, unit)
+
+
+def utf8_of(Pipeline tokenizer not None, text, errors):
+    """Return a text, checked as `Pipeline.encode` checks it, in UTF-8; raises as that does."""
+    cdef Job job
+    return _utf8_of(tokenizer.prepare(text, errors, &job), errors)
 
 
 def fail_after(long n):

@@ -8,16 +8,15 @@ from __future__ import annotations
 from array import array
 
 from .._native.align import align
-from .._native.padded import Batch, batch_of_encodings
+from .._native.pipeline import utf8_of
 from ..encoding import Encoding, pad_all
-from ..errors import EncodeError
 from ..stages.encodings import encoding_of_text, encoding_of_words
 from ..stages.postprocessors import PostProcessor, build_post_processor
 from ..stagespecs.limits import Padding, Truncation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, TypeAlias
 
     from .._native.pipeline import Text
@@ -80,9 +79,6 @@ class Aligner:
         found = self.post.encode(first, second, add_special_tokens, truncation)
         return found if padding is None else pad_all([found], padding)[0]
 
-    def batch(self, encodings: Iterable[Encoding], padding: Padding, dtype: str) -> Batch:
-        return batch_of_encodings(pad_all(list(encodings), padding), dtype)
-
     def sequence(
         self, text: Input, is_pretokenized: bool, unit: str, type_id: int, options: tuple[Collection[str], Collection[str], str]
     ) -> Encoding:
@@ -90,10 +86,10 @@ class Aligner:
         if is_pretokenized:
             if isinstance(text, (str, bytes)):
                 raise TypeError(f"a pretokenized text is a sequence of words, not {type(text).__name__}")
-            words = [(_utf8(word, options[2]), word) for word in text]
+            words = [(utf8_of(self.tokenizer, word, options[2]), word) for word in text]
             parts = [(raw, self.align(raw, options, word)) for raw, word in words]
             return encoding_of_words(parts, token=self.token, added=self.added, unit=unit, type_id=type_id)
-        raw = _utf8(text, options[2])
+        raw = utf8_of(self.tokenizer, text, options[2])
         return encoding_of_text(raw, self.align(raw, options, text), token=self.token, added=self.added, unit=unit, type_id=type_id)
 
     def align(self, raw: bytes, options: tuple[Collection[str], Collection[str], str], given: Any) -> Aligned:
@@ -105,26 +101,6 @@ class Aligner:
     def token(self, token_id: int) -> str:
         """How the file spells a token."""
         return self.tokenizer.id_to_token(token_id)
-
-
-def _utf8(text: Any, errors: str) -> bytes:
-    if isinstance(text, (bytes, bytearray, memoryview)):
-        raw = bytes(text)
-        try:
-            raw.decode()
-        except UnicodeDecodeError as error:
-            if errors == "strict":
-                raise EncodeError(f"invalid UTF-8 at byte {error.start}", position=error.start, unit="byte") from None
-            return raw.decode("utf-8", "replace").encode()
-        return raw
-    if not isinstance(text, str):
-        raise TypeError(f"text must be str, or bytes holding UTF-8, not {type(text).__name__}")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        if errors == "strict":
-            raise EncodeError(f"lone surrogate at character {error.start}", position=error.start, unit="char") from None
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def _align_plain(tokenizer: LookUps, raw: bytes, original: Text, options: tuple[Collection[str], Collection[str], str]) -> Aligned:
