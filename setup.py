@@ -62,7 +62,7 @@ MODULES = {
     "viterbi": ["mem"],
     "vocab": ["mem", "joins", "vocab"],
     "wordlevel": ["mem", "trie"],
-    "wordpiece": ["mem", "trie"],
+    "wordpiece": ["mem", "trie", "utf8"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"

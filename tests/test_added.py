@@ -13,7 +13,7 @@ from ctok._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL, AddedStream
 from ctok._reference.added import SPACES, Added, cut
 from ctok.errors import SpecError, StateError
 from ctok.spec import AddedToken
-from ctok.stages.added import build_added
+from ctok.stages.added import sought
 from feeds import all_feeds, cut_at
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -259,6 +259,13 @@ def test_added_thousands_of_tokens_are_built_and_found():
     want = live(reference(tokens), text)
     assert in_chars(made.find_all(text), text) == want
     assert len(made) == len(tokens) and made.n_states < 13_000
+
+
+def build_added(declared, normalize=None):
+    """Two automata: for the text as it comes, and for the normalised text between the tokens that the first one finds."""
+    tokens = [sought(token, normalize) for token in declared]
+    raw, normalized = [token[:3] for token in tokens if token[3] is None], [token for token in tokens if token[3] is not None]
+    return AddedTokens(raw) if raw else None, AddedTokens(normalized) if normalized else None
 
 
 @pytest.mark.parametrize("name", ["Lowercase", "NFD", "NFKC", "StripAccents", None])

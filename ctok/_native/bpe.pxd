@@ -20,6 +20,13 @@ cdef ctok_status scratch_reserve(MergeScratch *s, size_t n) noexcept nogil
 # Merge text[0..n), 1 <= n <= s.cap. Afterwards the symbols are 0, next[0], ... while < n, with their ids.
 cdef void merge_window(const ctok_vocab *v, const uint8_t *text, size_t n, MergeScratch *s) noexcept nogil
 
+# The last symbol of a window of n that starts at or before `limit`; 0 is the first one.
+cdef inline size_t symbol_before(const uint32_t *next, size_t n, size_t limit) noexcept nogil:
+    cdef size_t i = 0
+    while next[i] < n and next[i] <= limit:
+        i = next[i]
+    return i
+
 # The ids of p[0..n) by merging bytes, appended to out; *bad is the place of a byte that has no token (CTOK_ERR_BYTE).
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil
 

@@ -133,14 +133,6 @@ cdef ctok_status take(MergeScratch *s, size_t upto, ctok_ids *out, size_t *bad) 
     return CTOK_OK
 
 
-cdef size_t symbol_before(const MergeScratch *s, size_t n, size_t limit) noexcept nogil:
-    """The last symbol of a window of n bytes that starts at or before `limit`; 0 is the first one."""
-    cdef size_t i = 0
-    while s.next[i] < n and s.next[i] <= limit:
-        i = s.next[i]
-    return i
-
-
 cdef ctok_status merge_windows(const ctok_vocab *v, const uint8_t *p, size_t n, size_t size, MergeScratch *s, ctok_ids *out, size_t *bad,
                                bint *met) noexcept nogil:
     """Merge in windows of `size` bytes; *met becomes False when two of them have no token in common, and what was appended is void."""
@@ -149,7 +141,7 @@ cdef ctok_status merge_windows(const ctok_vocab *v, const uint8_t *p, size_t n, 
     met[0] = True
     merge_window(v, p, end, s)
     while end < n:
-        meet = symbol_before(s, end - start, end - start - reach) if reach < end - start else 0
+        meet = symbol_before(s.next, end - start, end - start - reach) if reach < end - start else 0
         if meet == 0:                                       # no token left to try
             met[0] = False
             return CTOK_OK

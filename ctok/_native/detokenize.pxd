@@ -1,7 +1,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_chain cimport ctok_view
+from ctok._native.c_chain cimport ctok_chain, ctok_view
 from ctok._native.c_piece cimport ctok_piece
 from ctok._native.c_text cimport ctok_text
 from ctok._native.c_vocab cimport ctok_status, ctok_vocab
@@ -44,6 +44,9 @@ cdef const ctok_piece *pieces_for(Vocab vocab, size_t n)
 
 # Fills `how`; its pieces are then NULL. `policy` None: as the vocabulary's decoders do.
 cdef int parse_how(DecodeHow *how, Vocab vocab, bint skip_special, errors, policy) except -1
+
+# Drop what the chain drops at the start of the text; returns how many bytes that is.
+cdef size_t drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil
 
 # Take out the ids that are not in the vocabulary.
 cdef void drop_unknown(const ctok_vocab *v, Ids *a) noexcept nogil

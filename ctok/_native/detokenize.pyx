@@ -281,8 +281,7 @@ cdef size_t _shown(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip
     return n
 
 
-cdef void _drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
-    """Drop what the chain drops at the start of the text."""
+cdef size_t drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
     cdef size_t gone = 0, left = chain.lead
     while left and out.n - gone >= chain.n_lead_char and memcmp(out.p + gone, chain.lead_char, chain.n_lead_char) == 0:
         gone += chain.n_lead_char
@@ -290,6 +289,7 @@ cdef void _drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
     if gone:
         memmove(out.p, out.p + gone, out.n - gone)
         out.n -= gone
+    return gone
 
 
 cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
@@ -318,7 +318,7 @@ cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
         fault.index += after
         ascii[0] = ascii[0] and flags & CTOK_TOKEN_ASCII
     if status == CTOK_OK and chain.lead:
-        _drop_lead(chain, out)
+        drop_lead(chain, out)
     return status
 
 
@@ -446,7 +446,7 @@ cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
             status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
         check_decoded(status, &fault, looked_up)
         if vocab.view != NULL:
-            _drop_lead(vocab.view.chain, &out)
+            drop_lead(vocab.view.chain, &out)
         return PyBytes_FromStringAndSize(<const char *>out.p, out.n)
     finally:
         ctok_text_free(&out)

@@ -1,7 +1,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
-from ctok._native.c_engine cimport ctok_cache, ctok_outcome, ctok_step
+from ctok._native.c_engine cimport CTOK_CACHE_SHORT_IDS, ctok_cache, ctok_outcome, ctok_step
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
@@ -61,10 +62,20 @@ cdef inline void settle(Context *c) noexcept nogil:
 cdef inline size_t begin_of(const Context *c, size_t start, size_t i) noexcept nogil:
     return c.stops[i - 1] if i else start
 
+# The ids of a task stand in c.side: they are what its pretoken gives.
+cdef inline void settle_task(Context *c, const MergeTask *task) noexcept nogil:
+    c.found[task.number].n = <uint32_t>task.count
+    if task.count <= CTOK_CACHE_SHORT_IDS:
+        memcpy(c.found[task.number].ids, c.side.at + task.begin, task.count * sizeof(ctok_id))
+    else:
+        c.found[task.number].ids[0] = <ctok_id>task.begin
+
 cdef Context *context_new(uint64_t seed) noexcept nogil       # NULL: no memory
 cdef void context_free(Context *c) noexcept nogil
 cdef void context_trim(Context *c) noexcept nogil
 
+# Pretoken i of the block gives these ids.
+cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t n) noexcept nogil
 cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil
 cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
                             size_t *stopped) noexcept nogil

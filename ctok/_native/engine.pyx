@@ -186,8 +186,7 @@ cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size
             CTOK_PREFETCH(v.bytes + v.by_id[found[0]].begin)
 
 
-cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t end,
-                                size_t n_misses) noexcept nogil:
+cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
     """Settle the pretokens that the cache does not hold: look all of them up, merge those that are no token, remember the answers."""
     cdef size_t i, k, begin, n_tasks = 0, n_small = 0, which = 0
     cdef MergeTask task
@@ -221,11 +220,7 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
     for k in range(n_tasks):
         task = c.tasks[k]
         remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count)
-        c.found[task.number].n = <uint32_t>task.count
-        if task.count <= CTOK_CACHE_SHORT_IDS:
-            memcpy(c.found[task.number].ids, c.side.at + task.begin, task.count * sizeof(ctok_id))
-        else:
-            c.found[task.number].ids[0] = <ctok_id>task.begin
+        settle_task(c, &task)
     return CTOK_OK
 
 
@@ -234,7 +229,7 @@ cdef ctok_status encode_block(Context *c, const ctok_vocab *v, const uint8_t *bu
     cdef size_t i, n_misses = ctok_cache_probe(&c.cache, buf, start, c.stops, n, end, c.keys, c.found, c.misses)
     cdef ctok_status status
     if n_misses:
-        status = resolve_misses(c, v, buf, start, end, n_misses)
+        status = resolve_misses(c, v, buf, start, n_misses)
         if status != CTOK_OK:
             return status
     if c.counting:

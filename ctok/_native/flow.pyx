@@ -10,7 +10,6 @@ Tokenizers that are only a split rule and byte pairs by rank do not come here: e
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_drop, ctok_added_event, ctok_added_next
@@ -25,7 +24,7 @@ from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_f
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
-from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, settle
+from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, settle, settle_outcome, settle_task
 from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
@@ -110,13 +109,14 @@ cdef ctok_status feed_segment(Run *r, const uint8_t *p, size_t n, bint end) noex
     if n == 0 and not r.s.in_segment:           # an empty stretch is none
         return CTOK_OK
     r.s.in_segment = not end
-    if r.f.normal == NULL:
-        return sift(r, &(<const Policy *>r.e.policy).normal, &r.s.normed, feed_part, p, n, end)
-    r.x.normed.n = 0
-    status = normal_feed(r.f.normal, &r.s.normal, p, n, end, &r.x.normed)
-    if status != CTOK_OK:
-        return status
-    return sift(r, &(<const Policy *>r.e.policy).normal, &r.s.normed, feed_part, r.x.normed.at, r.x.normed.n, end)
+    if r.f.normal != NULL:
+        r.x.normed.n = 0
+        status = normal_feed(r.f.normal, &r.s.normal, p, n, end, &r.x.normed)
+        if status != CTOK_OK:
+            return status
+        p = r.x.normed.at
+        n = r.x.normed.n
+    return sift(r, &(<const Policy *>r.e.policy).normal, &r.s.normed, feed_part, p, n, end)
 
 
 cdef ctok_status feed_part(Run *r, const uint8_t *p, size_t n, bint end) noexcept nogil:
@@ -266,31 +266,18 @@ cdef bint recall(Context *c, const uint8_t *p, size_t n, size_t i) noexcept nogi
     cdef ctok_long_entry *entry
     if n > CTOK_CACHE_LONG or not ctok_cache_long(&c.cache, p, n, key, &entry):
         return False
-    c.found[i].n = entry.n
-    if entry.n <= CTOK_CACHE_SHORT_IDS:
-        memcpy(c.found[i].ids, entry.ids, entry.n * sizeof(uint32_t))
-        return True
-    if ctok_ids_reserve(&c.side, CTOK_CACHE_LONG_IDS) != CTOK_OK:
-        return False
-    memcpy(c.side.at + c.side.n, entry.ids, sizeof(entry.ids))
-    c.found[i].ids[0] = <uint32_t>c.side.n
-    c.side.n += entry.n
-    return True
+    return settle_outcome(c, i, entry.ids, entry.n) == CTOK_OK
 
 
 cdef void keep(Context *c, const MergeTask *task) noexcept nogil:
     """Settle a pretoken that has been encoded into c.side, and remember it."""
     cdef uint64_t key[4]
     cdef ctok_long_entry *entry
-    cdef uint32_t i = task.number
+    cdef const uint64_t *short_key = c.keys[task.number]
     cdef const ctok_id *ids = c.side.at + task.begin
-    c.found[i].n = <uint32_t>task.count
-    if task.count <= CTOK_CACHE_SHORT_IDS:
-        memcpy(c.found[i].ids, ids, task.count * sizeof(ctok_id))
-    else:
-        c.found[i].ids[0] = <ctok_id>task.begin
+    settle_task(c, task)
     if task.n <= CTOK_CACHE_SHORT and task.count <= CTOK_CACHE_SHORT_IDS:
-        ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, task.count)
+        ctok_cache_put(ctok_cache_line(&c.cache, short_key), short_key, ids, task.count)
     elif task.n <= CTOK_CACHE_LONG and task.count <= CTOK_CACHE_LONG_IDS:
         ctok_cache_long(&c.cache, task.p, task.n, key, &entry)
         ctok_cache_long_put(entry, key, ids, task.count)

@@ -15,6 +15,7 @@ in which a merge adds nothing to its left part, where an outdated entry of that 
 from libc.stdint cimport UINT32_MAX, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ctok._native.bpe cimport symbol_before
 from ctok._native.c_merge cimport (
     CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build,
     ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
@@ -236,14 +237,6 @@ cdef ctok_status take(const ListScratch *s, size_t start, size_t upto, ctok_ids 
 
 # ---- many windows ----
 
-cdef size_t symbol_before(const ListScratch *s, size_t n, size_t limit) noexcept nogil:
-    """The last symbol of a window of n that starts at or before `limit`; 0 is the first one."""
-    cdef size_t i = 0
-    while s.next[i] < n and s.next[i] <= limit:
-        i = s.next[i]
-    return i
-
-
 cdef ctok_status merge_windows(const Merges *m, const ctok_id *p, size_t n, size_t size, ListScratch *s, ctok_ids *ids, ctok_ids *ends,
                                bint *met) noexcept nogil:
     """Merge in windows of `size` symbols; *met becomes False when two of them have no token in common, and what was appended is void."""
@@ -252,7 +245,7 @@ cdef ctok_status merge_windows(const Merges *m, const ctok_id *p, size_t n, size
     met[0] = True
     merge_window(m, p, end, s)
     while end < n:
-        meet = symbol_before(s, end - start, end - start - reach) if reach < end - start else 0
+        meet = symbol_before(s.next, end - start, end - start - reach) if reach < end - start else 0
         if meet == 0:                                       # no token left to try
             met[0] = False
             return CTOK_OK

@@ -1,7 +1,7 @@
 """Which part of the decoded text each id stands for."""
 
 from libc.stdint cimport uint8_t, uint32_t
-from libc.string cimport memcmp, memmove, memset
+from libc.string cimport memset
 
 from ctok._native.c_chain cimport ctok_chain, ctok_view_token
 from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
@@ -9,7 +9,7 @@ from ctok._native.c_text cimport (
     CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_append, ctok_text_free, ctok_text_init)
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
 from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token
-from ctok._native.detokenize cimport DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, parse_how, spoil_bad_runs
+from ctok._native.detokenize cimport DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, drop_lead, parse_how, spoil_bad_runs
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
 
@@ -102,13 +102,7 @@ cdef int _first_text(Vocab vocab, const Ids *a, bint skip_special, ctok_text *ra
 
 cdef void _drop_lead(const ctok_chain *chain, ctok_text *raw, uint32_t *lens) noexcept:
     """Drop what the chain drops at the start of the text. A character there may be made of several ids."""
-    cdef size_t gone = 0, k, i = 0, left = chain.lead
-    while left and raw.n - gone >= chain.n_lead_char and memcmp(raw.p + gone, chain.lead_char, chain.n_lead_char) == 0:
-        gone += chain.n_lead_char
-        left -= 1
-    if gone:
-        memmove(raw.p, raw.p + gone, raw.n - gone)
-        raw.n -= gone
+    cdef size_t gone = drop_lead(chain, raw), k, i = 0
     while gone:
         k = lens[i] if lens[i] < gone else gone
         lens[i] -= <uint32_t>k

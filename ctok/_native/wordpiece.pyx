@@ -21,6 +21,7 @@ from ctok._native.c_model cimport ctok_le32_get, ctok_le32_put, ctok_le64_get, c
 from ctok._native.c_trie cimport (
     CTOK_TRIE_CONTINUED, CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_child, ctok_trie_free, ctok_trie_init, ctok_trie_is_node,
     ctok_trie_node, ctok_trie_piece, ctok_trie_unit)
+from ctok._native.c_utf8 cimport ctok_utf8_count
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed,
     ctok_status)
@@ -203,31 +204,31 @@ cdef void set_wordpiece(WordPiece model):
 
 # ---- a whole word ----
 
-cdef inline size_t count_chars(const uint8_t *p, size_t n) noexcept nogil:
-    cdef size_t i, chars = 0
-    for i in range(n):
-        chars += (p[i] & 0xC0) != 0x80
-    return chars
+cdef inline ctok_status append_pops(const WordPieceModel *m, uint32_t at, ctok_ids *pieces) noexcept nogil:
+    """The pieces that are certain where a node has no child for what comes."""
+    cdef const uint32_t *pops = m.pool + m.failures[at].pops
+    cdef uint32_t k
+    if ctok_ids_reserve(pieces, pops[0]) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    for k in range(pops[0]):
+        pieces.at[pieces.n + k] = pops[k + 1]
+    pieces.n += pops[0]
+    return CTOK_OK
 
 
 cdef ctok_status match(const WordPieceModel *m, uint32_t *node, const uint8_t *p, size_t n, ctok_ids *pieces) noexcept nogil:
     """Go on from a node over n bytes, and append the pieces that became certain. *node becomes NO_LINK where no pieces cover them."""
-    cdef uint32_t at = node[0], k
+    cdef uint32_t at = node[0]
     cdef uint64_t unit = ctok_trie_unit(&m.trie, at)
     cdef size_t i, child
-    cdef const uint32_t *pops
     for i in range(n):
         child = ctok_trie_child(&m.trie, unit, p[i])
         while not child:
             if m.failures[at].link == NO_LINK:
                 node[0] = NO_LINK
                 return CTOK_OK
-            pops = m.pool + m.failures[at].pops
-            if ctok_ids_reserve(pieces, pops[0]) != CTOK_OK:
+            if append_pops(m, at, pieces) != CTOK_OK:
                 return CTOK_ERR_MEMORY
-            for k in range(pops[0]):
-                pieces.at[pieces.n + k] = pops[k + 1]
-            pieces.n += pops[0]
             at = m.failures[at].link
             unit = ctok_trie_unit(&m.trie, at)
             child = ctok_trie_child(&m.trie, unit, p[i])
@@ -239,16 +240,11 @@ cdef ctok_status match(const WordPieceModel *m, uint32_t *node, const uint8_t *p
 
 cdef ctok_status match_end(const WordPieceModel *m, uint32_t *node, ctok_ids *pieces) noexcept nogil:
     """The word ends at a node: append the pieces of what is left. *node becomes NO_LINK where none cover it."""
-    cdef uint32_t at = node[0], k
-    cdef const uint32_t *pops
+    cdef uint32_t at = node[0]
     while at != CTOK_TRIE_CONTINUED and at != NO_LINK:
         if m.failures[at].link != NO_LINK:
-            pops = m.pool + m.failures[at].pops
-            if ctok_ids_reserve(pieces, pops[0]) != CTOK_OK:
+            if append_pops(m, at, pieces) != CTOK_OK:
                 return CTOK_ERR_MEMORY
-            for k in range(pops[0]):
-                pieces.at[pieces.n + k] = pops[k + 1]
-            pieces.n += pops[0]
         at = m.failures[at].link
     node[0] = at
     return CTOK_OK
@@ -273,7 +269,7 @@ cdef ctok_status wordpiece_encode(const void *model, void *scratch, const uint8_
     cdef ctok_status status
     if n == 0:
         return CTOK_OK
-    if n > m.most_chars and count_chars(p, n) > m.most_chars:
+    if n > m.most_chars and ctok_utf8_count(p, n) > m.most_chars:
         return give_one(m.unk, n, ids, ends)
     status = match(m, &at, p, n, ids)
     if status == CTOK_OK:
@@ -319,7 +315,7 @@ cdef ctok_status wordpiece_open_feed(void *state, const uint8_t *p, size_t n, ct
     cdef ctok_status status
     if open.unknown:
         return CTOK_OK
-    open.n_chars += count_chars(p, n)
+    open.n_chars += ctok_utf8_count(p, n)
     if open.n_chars <= open.model.most_chars:
         status = match(open.model, &open.at, p, n, &open.ids)
         if status != CTOK_OK or open.at != NO_LINK:

@@ -14,9 +14,9 @@ from .._native.vocab import Vocab
 from ..errors import PatternError, SpecError
 from ..spec import BPE, AddedToken, Spec, TokenTable
 from ..stages._pattern.oniguruma import translate
-from ..stages.spelling import spell
 from ..stagespecs import decoders, postprocessors, pretokenizers
 from ..stagespecs.models import table_of_texts
+from ..stagespecs.spelling import spell
 from . import Conversion
 
 TYPE_CHECKING = False

@@ -16,8 +16,8 @@ from ..spec import BPE, AddedToken, Spec, Split, TokenTable
 from ..stages._pattern.fused import fused
 from ..stages._pattern.oniguruma import translate
 from ..stages.postprocessors import build_post_processor
-from ..stages.spelling import unspell
 from ..stagespecs import decoders, normalizers, pretokenizers
+from ..stagespecs.spelling import unspell
 from . import Conversion
 from ._merges import SPELLINGS, last_merges
 

@@ -45,7 +45,7 @@ def _is_idle(model: Any, option: str) -> bool:
     """Whether an option does nothing for this model: nothing is unknown where each byte has a token."""
     if not isinstance(model, BPE) or option not in ("unk_token", "fuse_unk", "byte_fallback"):
         return False
-    from ..stages.spelling import spell
+    from ..stagespecs.spelling import spell
 
     known = {token for token, _ in model.tokens if len(token) <= 2}
     return all(spell(bytes([byte])).encode() in known for byte in range(256))

@@ -13,6 +13,7 @@ from ..errors import SpecError, VocabularyFileError
 from ..spec import BPE, AddedToken, Spec, TokenTable
 from ..stagespecs import decoders, normalizers, postprocessors, pretokenizers
 from ..stagespecs.models import bpe_from_merges
+from ..stagespecs.spelling import spell
 from . import _disk
 from .tokenizer_json import name_of
 
@@ -153,8 +154,7 @@ def _merges(vocab: bytes, lines: list[tuple[int, bytes]], file: JsonFile, where:
 
 def _byte_letters() -> list[str]:
     """The letters that stand for bytes, in the order in which CLIP numbers them: printable bytes first, then the others."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    return [chr(byte) for byte in printable] + [chr(0x100 + n) for n in range(256 - len(printable))]
+    return sorted(spell(bytes(range(256))))
 
 
 # ---- styles ----

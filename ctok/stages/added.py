@@ -1,48 +1,43 @@
-"""Added tokens of a specification to what the pipeline searches with."""
+"""From an added token of a specification to what the general line searches for."""
 
 from __future__ import annotations
 
-from .._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL, AddedTokens
+from .._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL
+from ..errors import SpecError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..spec import AddedToken
 
-__all__ = ["build_added"]
+__all__ = ["sought"]
 
 
-def build_added(
-    tokens: Iterable[AddedToken], normalize: Callable[[str], str] | None = None
-) -> tuple[AddedTokens | None, AddedTokens | None]:
-    """Return two automata: for the text as it comes, and for the normalised text between the tokens that the first one finds.
+def sought(token: AddedToken, normalize: Callable[[str], str] | None = None) -> tuple[str, int, int, str | None]:
+    """Return ``(content, id, flags, text)`` of an added token, as `Flow` takes them.
 
     Parameters
     ----------
-    tokens
-        The added tokens in declaration order.
+    token
+        The added token.
     normalize
         What the tokenizer's normalizer makes of a whole text. None: there is no normalizer.
 
     Returns
     -------
     tuple
-        ``(raw, normalized)``; None where there is no token to look for. Of two tokens that normalise to the same text the first declared
-        counts.
+        `text` is what is searched for in the normalised text; None for a token that is searched for in the text as it comes.
 
     Raises
     ------
     SpecError
-        Nothing is left of a token once it is normalised.
+        Nothing is left of the token once it is normalised.
     """
-    raw: list[tuple[str, int, int]] = []
-    normalized: list[tuple[str, int, int, str]] = []
-    for token in tokens:
-        flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
-        if token.normalized:
-            pattern = token.content if normalize is None else normalize(token.content)
-            normalized.append((token.content, token.id, flags, pattern))
-        else:
-            raw.append((token.content, token.id, flags))
-    return AddedTokens(raw) if raw else None, AddedTokens(normalized) if normalized else None
+    flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
+    if not token.normalized:
+        return token.content, token.id, flags, None
+    text = token.content if normalize is None else normalize(token.content)
+    if not text:
+        raise SpecError(f"added token {token.content!r} is an empty text once it is normalised; it would match everywhere")
+    return token.content, token.id, flags, text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from .._native.added import LSTRIP, RSTRIP, SINGLE_WORD, SPECIAL
 from .._native.mergemodel import MergeList
 from .._native.rooms import Flow
 from .._native.vocab import Vocab
 from ..errors import SpecError
 from ..stagespecs import pretokenizers
 from ..stagespecs.patterns import String
+from .added import sought
 from .cutters import build_cutter
 from .decoders import build_decoder
 from .models import build_model
@@ -20,7 +20,6 @@ from .postprocessors import build_post_processor
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .._native.chains import Decoding
-    from .._native.normalize import Normalizer
     from ..spec import AddedToken, Record, Spec, TokenTable
 
     Declared = tuple[str, int] | tuple[str, int, bool]
@@ -43,7 +42,8 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     vocab = model.vocab if isinstance(model, MergeList) else _vocabulary(spec.model.tokens, declared)
     normalizer = build_normalizer(spec.normalizer)
     cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
-    added = [_sought(token, normalizer) for token in spec.added_tokens]
+    normalize = None if normalizer is None else normalizer.normalize
+    added = [sought(token, normalize) for token in spec.added_tokens]
     safe = model.safe_cut() if isinstance(model, MergeList) and _may_be_long(spec) else None
     flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe)
     template = build_post_processor(spec.post_processor).around()
@@ -52,16 +52,6 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
 
 def _declared(token: AddedToken) -> Declared:
     return (token.content, token.id) if token.special else (token.content, token.id, False)
-
-
-def _sought(token: AddedToken, normalizer: Normalizer | None) -> tuple[str, int, int, str | None]:
-    flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
-    if not token.normalized or normalizer is None:
-        return token.content, token.id, flags, token.content if token.normalized else None
-    sought = normalizer.normalize(token.content)
-    if not sought:
-        raise SpecError(f"added token {token.content!r} is an empty text once it is normalised; it would match everywhere")
-    return token.content, token.id, flags, sought
 
 
 def _signature(spec: Spec) -> str:

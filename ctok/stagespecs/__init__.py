@@ -3,6 +3,6 @@
 Names, fields and defaults are those of the Hugging Face `tokenizers` library, whose files say these things. Values that such a file
 writes in capitals (``"MergedWithPrevious"``) are written here as that library's Python interface does (``"merged_with_previous"``).
 
-Modules: `normalizers`, `pretokenizers`, `models`, `postprocessors`, `decoders`, `limits` (truncation and padding), and `patterns`, which
-several of them use. None is imported until a specification needs it.
+Modules: `normalizers`, `pretokenizers`, `models`, `postprocessors`, `decoders`, `limits` (truncation and padding), and `patterns` and
+`spelling`, which several of them use. None is imported until a specification needs it.
 """

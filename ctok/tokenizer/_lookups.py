@@ -74,7 +74,7 @@ class LookUps(Pipeline):
         that does not exist.
         """
         if self.decoding is not None and self.decoding.byte_level and token_id not in self._added_ids:
-            from ..stages.spelling import spell
+            from ..stagespecs.spelling import spell
 
             return spell(self.vocab.token(token_id))
         return self.vocab.token(token_id).decode("utf-8", "replace")

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from ...errors import SpecError
 from ...stages.cutters import build_cutter
-from ...stages.spelling import spell
 from ...stagespecs import pretokenizers as records
+from ...stagespecs.spelling import spell
 from ._checks import behavior as behavior_
 from ._checks import character, flag, instance, list_of, number, text
 from ._checks import prepend_scheme as prepend_scheme_

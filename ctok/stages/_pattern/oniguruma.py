@@ -6,6 +6,7 @@ Oniguruma's version of Unicode, is refused by name.
 """
 
 from ...errors import PatternError
+from .cursor import Cursor
 
 __all__ = ["translate"]
 
@@ -33,12 +34,11 @@ def translate(pattern: str) -> str:
     return _Translator(pattern).run()
 
 
-class _Translator:
+class _Translator(Cursor):
     """One pass over the pattern. `out` is the result so far; `atom` is where its last item starts there, or -1."""
 
     def __init__(self, pattern: str) -> None:
-        self.text = pattern
-        self.at = 0
+        super().__init__(pattern)
         self.out: list[str] = []
         self.atom = -1
         # For each open group: where it starts in `out`, what closes it, and whether case was ignored before it.
@@ -49,15 +49,6 @@ class _Translator:
 
     def refuse(self, what: str) -> PatternError:
         return PatternError(f"split pattern {self.text!r}: {what} is not supported", pattern=self.text)
-
-    def comes(self, what: str) -> bool:
-        return self.text.startswith(what, self.at)
-
-    def skip(self, what: str) -> bool:
-        found = self.text.startswith(what, self.at)
-        if found:
-            self.at += len(what)
-        return found
 
     def next(self) -> str:
         if self.at >= len(self.text):

@@ -14,6 +14,7 @@ A node is a tuple, one of
 from typing import Any
 
 from .charset import ANY, DIGIT, EMPTY, NEWLINE, SPACE, WORD, CharSet, NotExpressible, fold, named_property, one_of
+from .cursor import Cursor
 
 __all__ = ["Node", "parse"]
 
@@ -33,24 +34,13 @@ def parse(pattern: str) -> Node:
     return tree
 
 
-class _Parser:
-    """Recursive descent; `at` is the next character of the pattern."""
+class _Parser(Cursor):
+    """Recursive descent."""
 
     def __init__(self, pattern: str) -> None:
-        self.text = pattern
-        self.at = 0
+        super().__init__(pattern)
         self.ignore_case = False
         self.dot_all = False
-
-    def comes(self, what: str) -> bool:
-        return self.text.startswith(what, self.at)
-
-    def skip(self, what: str) -> bool:
-        """Step over `what` if it comes next, and say whether it did."""
-        found = self.text.startswith(what, self.at)
-        if found:
-            self.at += len(what)
-        return found
 
     def next(self) -> str:
         if self.at >= len(self.text):
