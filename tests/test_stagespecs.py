@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from ctok.spec import BPE, AddedToken, Spec
-from ctok.stagespecs import decoders, limits, models, normalizers, patterns, postprocessors, pretokenizers
+from ctok.stagespecs import decoders, limits, models, normalizers, patterns, postprocessors, pretokenizers, sentencepiece
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -48,6 +48,9 @@ EXAMPLES = [
     models.WordPiece(models.table_of_texts({"[UNK]": 0, "##a": 1})),
     models.WordLevel(models.table_of_texts({"<unk>": 0})),
     models.unigram_from_pieces([("b", -1.5), ("a", -2.0), ("b", -3.0)], unk_id=0),
+    sentencepiece.pieces_from_list([("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("a", -1.0, 1), ("<s>", -2.0, 4)], "bpe"),
+    sentencepiece.Normalizer(b"\0\1", add_dummy_prefix=False, user_defined=["<x>"], name="nfkc"),
+    sentencepiece.Decoder(unk_surface="?", denormalizer=sentencepiece.Normalizer(b"\0")),
 ]
 
 
@@ -97,9 +100,22 @@ def test_unigram_keeps_a_piece_that_stands_twice():
     assert struct.unpack("<3d", model.scores) == (-1.5, -2.0, -3.0)
 
 
+def test_pieces_of_a_list_have_their_roles_and_tables_in_byte_order():
+    model = sentencepiece.pieces_from_list([("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("a", -1.0, 1), ("<s>", -2.0, 4)], "bpe")
+    assert list(model.tokens) == [(b"<s>", 1), (b"<s>", 3), (b"<unk>", 0), (b"a", 2)]
+    assert (model.unk_id, model.bos_id, model.eos_id, model.pad_id) == (0, 1, None, None)
+    assert struct.unpack("<4f", model.scores) == (0.0, 0.0, -1.0, -2.0)
+    assert bytes(model.types) == bytes((2, 3, 1, 4))
+    assert repr(model) != repr(model.replace(types=bytes((2, 3, 1, 5))))
+
+
 @pytest.mark.parametrize(
     "build",
     [
+        lambda: sentencepiece.pieces_from_list([("a", 0.0, 1)], "words"),
+        lambda: sentencepiece.pieces_from_list([("a", 0.0, 1)], bos_id=1),
+        lambda: sentencepiece.Pieces(models.table_of_texts({"a": 0}), bytes(4), b""),
+        lambda: sentencepiece.Decoder(unk_surface="\udc80"),
         lambda: pretokenizers.Metaspace("ab"),
         lambda: pretokenizers.Metaspace(prepend_scheme="sometimes"),
         lambda: pretokenizers.Split("a", "Isolated"),
@@ -121,6 +137,8 @@ def test_record_of_impossible_values_is_refused(build):
 @pytest.mark.parametrize(
     "build",
     [
+        lambda: sentencepiece.Normalizer("x"),
+        lambda: sentencepiece.Normalizer(user_defined=[b"x"]),
         lambda: normalizers.Strip(1),
         lambda: normalizers.Precompiled("x"),
         lambda: normalizers.Replace(b"x", "y"),

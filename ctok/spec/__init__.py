@@ -233,8 +233,8 @@ class Spec(Record):
     truncation, padding
         `ctok.stagespecs.limits` records, as a file sets them; kept, not applied.
     document
-        The file this came from without its large tables, as JSON in UTF-8, or None: what no field says is in it, so that the file can be
-        written again as it was. It takes no part in equality.
+        The file this came from without its large tables, or None: what no field says is in it, so that the file can be written again as it
+        was. JSON in UTF-8 for a tokenizer.json, a protobuf for a SentencePiece model. It takes no part in equality.
     """
 
     __slots__ = (  # noqa: RUF023 - the order of the constructor

@@ -49,6 +49,20 @@ def number(owner: Record, field: str, value: object, least: int = 0, most: int =
     return int(value)
 
 
+def data(owner: Record, field: str, value: object) -> bytes:
+    """Return bytes."""
+    if not isinstance(value, bytes):
+        raise TypeError(f"{field} of {_name(owner)} must be bytes, got {type(value).__name__}")
+    return bytes(value)
+
+
+def digest(value: bytes | memoryview) -> str:
+    """Return what a repr says of bytes that are too many to show: two of them differ where the bytes do."""
+    from zlib import crc32
+
+    return f"{len(value)} bytes {crc32(value):08x}"
+
+
 def one_of(owner: Record, field: str, value: object, choices: tuple[str, ...]) -> str:
     """Return one of some words."""
     if value not in choices:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["BPE", "Unigram", "WordLevel", "WordPiece", "bpe_from_merges", "table_of_texts", "unigram_from_pieces"]
+__all__ = ["BPE", "Unigram", "WordLevel", "WordPiece", "bpe_from_merges", "table_of_numbered", "table_of_texts", "unigram_from_pieces"]
 
 
 class WordPiece(Record):
@@ -169,8 +169,13 @@ def unigram_from_pieces(pieces: Iterable[tuple[str, float]], **options: Any) -> 
     from struct import pack
 
     listed = list(pieces)
-    table = _table(sorted((text.encode(), number) for number, (text, _) in enumerate(listed)))
+    table = table_of_numbered(text for text, _ in listed)
     return Unigram(table, pack(f"<{len(listed)}d", *(score for _, score in listed)), **options)
+
+
+def table_of_numbered(texts: Iterable[str]) -> TokenTable:
+    """Return the table of texts whose ids are 0, 1, ... A text may occur more than once."""
+    return _table(sorted((text.encode(), number) for number, text in enumerate(texts)))
 
 
 def _table(pairs: list[tuple[bytes, int]]) -> TokenTable:
