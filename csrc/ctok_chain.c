@@ -37,7 +37,7 @@ static void set_shape(ctok_chain *c) {
     for (; k < c->n_ops && c->ops[k].kind <= CTOK_OP_LOCAL && !c->has_raw; k++) {
         const ctok_op *op = &c->ops[k];
         c->has_raw = op->kind == CTOK_OP_RAW;
-        c->first_differs |= op->kind == CTOK_OP_BEGIN || (op->kind == CTOK_OP_REPLACE && op->flag);
+        c->first_differs |= op->kind == CTOK_OP_BEGIN || (op->flag && (op->kind == CTOK_OP_REPLACE || op->kind == CTOK_OP_STRIP));
     }
     c->n_head = k;
     c->has_bytes = k < c->n_ops && c->ops[k].kind == CTOK_OP_BYTES;
@@ -164,10 +164,20 @@ static ctok_status start_head(ctok_machine *m, const ctok_chain *c, ctok_text *o
     return status;
 }
 
+/* What a token of a SentencePiece model is. All tokens of other vocabularies are as the normal ones there. */
+static unsigned type_of(const ctok_view *view, ctok_id id) {
+    return view->pieces != NULL ? view->pieces->types[id] : CTOK_PIECE_NORMAL;
+}
+
 /* Bytes of a special token are its text; of an ordinary one they may have to be spelled. */
-static ctok_status through_head(const ctok_view *view, ctok_machine *m, ctok_token t, int first, ctok_text *spelled) {
+static ctok_status through_head(const ctok_view *view, ctok_machine *m, ctok_id id, int first, ctok_text *spelled) {
+    const ctok_token t = view->source->by_id[id];
+    const unsigned type = type_of(view, id);
     const uint8_t *p = view->source->bytes + t.begin;
     size_t n = t.len;
+    if (type == CTOK_PIECE_CONTROL) return CTOK_OK;
+    if (type == CTOK_PIECE_UNKNOWN) return append_to(m->sink, view->pieces->surface, view->pieces->n_surface);
+    if (type == CTOK_PIECE_BYTE) return append_to(m->sink, p, n);
     ctok_machine_reset(m);
     for (uint32_t k = 0; k < m->to; k++) m->now[k].later = !first;
     if (view->spelled && t.begin < view->source->begin[view->source->n_tokens]) {
@@ -180,9 +190,11 @@ static ctok_status through_head(const ctok_view *view, ctok_machine *m, ctok_tok
 }
 
 /* The token's text stands at p: say what it is, and make a byte of it if it is one. */
-static uint32_t settle_token(const ctok_chain *c, uint8_t *p, size_t *n, uint32_t flags) {
+static uint32_t settle_token(const ctok_view *view, ctok_id id, uint8_t *p, size_t *n, uint32_t flags) {
+    const ctok_chain *c = view->chain;
     size_t bad = 0;
-    const int byte = c->plain && c->has_bytes ? ctok_byte_of(p, *n) : -1;
+    const int may_be_byte = view->pieces == NULL || view->pieces->types[id] == CTOK_PIECE_BYTE;
+    const int byte = c->plain && c->has_bytes && may_be_byte ? ctok_byte_of(p, *n) : -1;
     flags &= CTOK_TOKEN_KNOWN | CTOK_TOKEN_SPECIAL;
     if (byte >= 0) {
         p[0] = (uint8_t)byte;
@@ -194,6 +206,12 @@ static uint32_t settle_token(const ctok_chain *c, uint8_t *p, size_t *n, uint32_
     return ctok_utf8_validate(p, *n, &bad) == CTOK_OK ? flags | CTOK_TOKEN_UTF8 : flags;
 }
 
+/* Is the token behind this one, which has no text, the first one? */
+static int stays_before_first(const ctok_view *view, ctok_id id) {
+    const unsigned type = type_of(view, id);
+    return view->pieces != NULL && (view->pieces->keeps_first || type == CTOK_PIECE_CONTROL || type == CTOK_PIECE_UNKNOWN);
+}
+
 ctok_status ctok_view_token(const ctok_view *view, ctok_id id, int first, ctok_text *out, uint32_t *flags) {
     const ctok_token t = view->source->by_id[id];
     const size_t before = out->n;
@@ -201,11 +219,12 @@ ctok_status ctok_view_token(const ctok_view *view, ctok_id id, int first, ctok_t
     ctok_text spelled;
     ctok_text_init(&spelled, NULL, 0);
     ctok_status status = start_head(&m, view->chain, out);
-    if (status == CTOK_OK) status = through_head(view, &m, t, first, &spelled);
+    if (status == CTOK_OK) status = through_head(view, &m, id, first, &spelled);
     if (status == CTOK_OK) {
         size_t n = out->n - before;
-        *flags = settle_token(view->chain, out->p + before, &n, t.flags);
+        *flags = settle_token(view, id, out->p + before, &n, t.flags);
         out->n = before + n;
+        if (first && n == 0 && stays_before_first(view, id)) *flags |= CTOK_TOKEN_BEFORE_FIRST;
     }
     ctok_machine_free(&m);
     ctok_text_free(&spelled);
@@ -242,20 +261,40 @@ static size_t replace_all(const ctok_op *op, const uint8_t *p, size_t n, uint8_t
     return (size_t)(to - begin);
 }
 
+/* The ops that do something to tokens which are not the first: all, without a STRIP of the first at the front. */
+static uint32_t later_ops(const ctok_chain *c) {
+    return c->n_head > 0 && c->ops[0].kind == CTOK_OP_STRIP && c->ops[0].flag;
+}
+
 static int is_short_way(const ctok_view *view) {
     const ctok_chain *c = view->chain;
-    return !view->spelled && (c->n_head == 0 || (c->n_head == 1 && c->ops[0].kind == CTOK_OP_REPLACE));
+    const uint32_t from = later_ops(c);
+    return !view->spelled && (c->n_head == from || (c->n_head == from + 1 && c->ops[from].kind == CTOK_OP_REPLACE));
+}
+
+/* The same for one token. */
+static size_t text_of(const ctok_view *view, ctok_id id, const ctok_op *op, uint8_t *to) {
+    const ctok_token t = view->source->by_id[id];
+    const unsigned type = type_of(view, id);
+    if (type == CTOK_PIECE_CONTROL) return 0;
+    if (type == CTOK_PIECE_UNKNOWN) {
+        if (view->pieces->n_surface > 0) memcpy(to, view->pieces->surface, view->pieces->n_surface);
+        return view->pieces->n_surface;
+    }
+    return replace_all(type == CTOK_PIECE_BYTE ? NULL : op, view->source->bytes + t.begin, t.len, to);
 }
 
 static ctok_status fill_short_way(const ctok_view *view, ctok_token *by_id, ctok_bytes *bytes) {
-    const ctok_op *op = view->chain->n_head ? &view->chain->ops[0] : NULL;
+    const uint32_t from = later_ops(view->chain);
+    const ctok_op *op = view->chain->n_head > from ? &view->chain->ops[from] : NULL;
+    const size_t surface = view->pieces != NULL ? view->pieces->n_surface : 0;
     for (uint32_t id = 0; id < view->source->n_ids; id++) {
         const ctok_token t = view->source->by_id[id];
         if (!(t.flags & CTOK_TOKEN_KNOWN)) continue;
-        if (ctok_bytes_reserve(bytes, (size_t)t.len * (1 + (op ? op->n_put : 0))) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (ctok_bytes_reserve(bytes, surface + (size_t)t.len * (1 + (op ? op->n_put : 0))) != CTOK_OK) return CTOK_ERR_MEMORY;
         uint8_t *to = bytes->at + bytes->n;
-        size_t n = replace_all(op, view->source->bytes + t.begin, t.len, to);
-        const uint32_t flags = settle_token(view->chain, to, &n, t.flags);
+        size_t n = text_of(view, id, op, to);
+        const uint32_t flags = settle_token(view, id, to, &n, t.flags);
         const ctok_status status = add_token(&by_id[id], bytes, n, flags);
         if (status != CTOK_OK) return status;
     }
@@ -268,10 +307,10 @@ static ctok_status fill_tokens(const ctok_view *view, ctok_machine *m, ctok_toke
         const ctok_token t = view->source->by_id[id];
         if (!(t.flags & CTOK_TOKEN_KNOWN)) continue;
         out->n = 0;
-        if (through_head(view, m, t, 0, spelled) != CTOK_OK) return CTOK_ERR_MEMORY;
+        if (through_head(view, m, id, 0, spelled) != CTOK_OK) return CTOK_ERR_MEMORY;
         ctok_machine_commit(m);
         size_t n = out->n;
-        const uint32_t flags = settle_token(view->chain, out->p, &n, t.flags);
+        const uint32_t flags = settle_token(view, id, out->p, &n, t.flags);
         if (ctok_bytes_reserve(bytes, n) != CTOK_OK) return CTOK_ERR_MEMORY;
         if (n > 0) memcpy(bytes->at + bytes->n, out->p, n);
         const ctok_status status = add_token(&by_id[id], bytes, n, flags);

@@ -18,7 +18,8 @@ typedef enum ctok_op_kind {
     CTOK_OP_REPLACE = 0, /* `find` -> `put`, leftmost, not overlapping; with `flag`: in the first token -> nothing */
     CTOK_OP_BETWEEN = 1, /* `put` before each character and at the end of a token that is not empty; with `flag`: also in an empty one */
     CTOK_OP_BEGIN = 2,   /* not in the first token: drop `find` at the start, or else put `put` there; with `flag`: put it always */
-    CTOK_OP_STRIP = 3,   /* drop the character `find` up to `left` times at the start, then up to `right` times at the end */
+    CTOK_OP_STRIP = 3,   /* drop the character `find` up to `left` times at the start, then up to `right` times at the end; with `flag`: in the first
+                            token only */
     CTOK_OP_REGEX = 4,   /* the chain's `regex`, number `left`, rewrites the token; held until the token ends */
     CTOK_OP_RAW = 5,     /* the byte-level alphabet back to bytes; a token with another character stays as it is. Held likewise */
     CTOK_OP_LOCAL = 5,   /* the last of these */
@@ -73,15 +74,36 @@ void ctok_chain_free(ctok_chain *c);
 
 /* ---- a vocabulary through the head of a chain ---- */
 
+/* What the tokens of a SentencePiece model are. */
+typedef enum ctok_piece_type {
+    CTOK_PIECE_NORMAL = 1,
+    CTOK_PIECE_UNKNOWN = 2,
+    CTOK_PIECE_CONTROL = 3,
+    CTOK_PIECE_USER_DEFINED = 4,
+    CTOK_PIECE_UNUSED = 5,
+    CTOK_PIECE_BYTE = 6
+} ctok_piece_type;
+
+/* In such a model a control token has no text, the unknown token has that of `surface`, a byte is one, and the head is for all others. */
+typedef struct ctok_piece_texts {
+    const uint8_t *types;   /* ctok_piece_type by id */
+    const uint8_t *surface;
+    uint32_t n_surface;
+    int keeps_first;        /* a token of which the head leaves nothing is not yet the first */
+} ctok_piece_texts;
+
+#define CTOK_TOKEN_BEFORE_FIRST 0x80u /* what ctok_view_token may say of a token: the next one is still the first */
+
 /* What a stream needs of a vocabulary beside its view. */
 typedef struct ctok_view {
     const ctok_chain *chain;
     const ctok_vocab *source;
+    const ctok_piece_texts *pieces; /* of a SentencePiece model; else NULL */
     int spelled;          /* the source holds bytes; the chain begins with their spelling in the byte-level alphabet */
 } ctok_view;
 
 /* ctok_view_token - the text of one known token behind the head, appended to out. `first`: it is the first of its stream.
- * *flags as in ctok_token. CTOK_OK or CTOK_ERR_MEMORY. */
+ * *flags as in ctok_token, or with CTOK_TOKEN_BEFORE_FIRST. CTOK_OK or CTOK_ERR_MEMORY. */
 ctok_status ctok_view_token(const ctok_view *view, ctok_id id, int first, ctok_text *out, uint32_t *flags);
 
 /* ctok_view_fill - the texts of all tokens as they are when not the first: by_id has view->source->n_ids places, bytes is empty and

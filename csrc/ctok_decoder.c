@@ -226,9 +226,21 @@ static ctok_status feed_whole(ctok_decoder *d, ctok_decoder_call *call, const ui
     return status;
 }
 
-/* A token's bytes by the character policies; sets *open when the id ends inside held bytes. */
-static ctok_status feed_bytes(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, int *open) {
+/* Nothing joins the held bytes any more. */
+static ctok_status give_up_held(ctok_decoder *d, ctok_decoder_call *call) {
+    const ctok_status status = emit(d, call, d->held, d->n_held, d->n_bytes > d->n_held ? d->n_bytes - d->n_held : 0);
+    if (status == CTOK_ERR_UTF8) call->bad_id = d->n_ids - d->n_open;
+    if (status == CTOK_OK) {
+        close_open(d);
+        d->n_held = 0;
+    }
+    return status;
+}
+
+/* A token's bytes by the character policies; sets *open when the id ends inside held bytes. `whole`: it is text by itself. */
+static ctok_status feed_bytes(ctok_decoder *d, ctok_decoder_call *call, const uint8_t *p, size_t n, int whole, int *open) {
     size_t used = 0;
+    if (whole && n == 0 && call->view != NULL && call->view->pieces != NULL) return give_up_held(d, call);
     if (d->n_held > 0 && n > 0) {
         const ctok_status status = join_held(d, call, p, n, &used);
         if (status != CTOK_OK) return status;
@@ -383,7 +395,7 @@ static ctok_status feed_plain(ctok_decoder *d, ctok_decoder_call *call, ctok_id 
     int open = 0;
     const ctok_status status = d->policy == CTOK_PER_RUN     ? feed_run(d, call, p, n, whole, &open)
                                : whole && d->n_held == 0 ? feed_whole(d, call, p, n)
-                                                         : feed_bytes(d, call, p, n, &open);
+                                                         : feed_bytes(d, call, p, n, whole, &open);
     if (status != CTOK_OK) return status;
     if (ctok_decoder_push(d, id, d->n_text) != CTOK_OK) return CTOK_ERR_MEMORY;
     if (open) d->n_open++;
@@ -408,7 +420,7 @@ static ctok_status feed_first(ctok_decoder *d, ctok_id id, ctok_decoder_call *ca
     ctok_text_init(&out, first, sizeof first);
     ctok_status status = ctok_view_token(call->view, id, 1, &out, &flags);
     if (status == CTOK_OK) {
-        d->start &= (uint8_t)~CTOK_START_FIRST;
+        if (!(flags & CTOK_TOKEN_BEFORE_FIRST)) d->start &= (uint8_t)~CTOK_START_FIRST;
         status = feed_token(d, call, id, out.p, out.n, flags);
     }
     ctok_text_free(&out);
@@ -449,9 +461,7 @@ static ctok_status end_stream(ctok_decoder *d, ctok_decoder_call *call) {
     } else if (d->policy == CTOK_PER_RUN) {
         status = close_run(d, call);
     } else if (d->n_held > 0) {
-        status = emit(d, call, d->held, d->n_held, d->n_bytes > d->n_held ? d->n_bytes - d->n_held : 0);
-        if (status == CTOK_ERR_UTF8) call->bad_id = d->n_ids - d->n_open;
-        close_open(d);
+        status = give_up_held(d, call);
     }
     d->state = 0; /* nothing can match any more */
     return status;

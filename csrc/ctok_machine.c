@@ -184,6 +184,7 @@ static ctok_status push_strip(ctok_machine *m, uint32_t k, const uint8_t *p, siz
     const ctok_op *op = &m->chain->ops[k];
     ctok_op_state *s = &m->now[k];
     size_t i = 0;
+    if (op->flag && s->later) return push(m, k + 1, p, n);
     while (i < n) {
         if (p[i] == op->find[s->n_few]) {
             i++;

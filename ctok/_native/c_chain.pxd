@@ -30,9 +30,17 @@ cdef extern from "ctok_chain.h" nogil:
         const uint8_t *lead_char
     ctok_status ctok_chain_init(ctok_chain *c, const ctok_op_spec *specs, uint32_t n, const uint8_t *bytes, size_t n_bytes)
     void ctok_chain_free(ctok_chain *c)
+    const uint32_t CTOK_PIECE_BYTE
+    const uint32_t CTOK_TOKEN_BEFORE_FIRST
+    ctypedef struct ctok_piece_texts:
+        const uint8_t *types
+        const uint8_t *surface
+        uint32_t n_surface
+        bint keeps_first
     ctypedef struct ctok_view:
         const ctok_chain *chain
         const ctok_vocab *source
+        const ctok_piece_texts *pieces
         bint spelled
     ctok_status ctok_view_token(const ctok_view *view, ctok_id id, bint first, ctok_text *out, uint32_t *flags)
     ctok_status ctok_view_fill(const ctok_view *view, ctok_token *by_id, ctok_bytes *bytes)

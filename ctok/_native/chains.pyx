@@ -93,6 +93,31 @@ cdef class Chain:
         return True
 
 
+cdef class PieceTexts:
+    """What the tokens of a SentencePiece model are, for decoding; immutable.
+
+    Parameters
+    ----------
+    types
+        One byte an id, as a .model file numbers them.
+    surface
+        The text of the unknown token, in UTF-8.
+    keeps_first
+        A token of which the chain leaves nothing at the start of a text is not yet the first one.
+    """
+
+    def __cinit__(self, bytes types not None, bytes surface not None, bint keeps_first):
+        self.types = types
+        self.surface = surface
+        self.p.types = <const uint8_t *><const char *>types
+        self.p.surface = <const uint8_t *><const char *>surface
+        self.p.n_surface = <uint32_t>len(surface)
+        self.p.keeps_first = keeps_first
+
+    def __repr__(self):
+        return f"PieceTexts({self.types!r}, {self.surface!r}, {bool(self.p.keeps_first)!r})"
+
+
 @cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class DecodedVocab(Vocab):
     """Made by `Decoding` only."""
@@ -102,7 +127,7 @@ cdef class DecodedVocab(Vocab):
         """Eight bytes that differ between vocabularies and chains. Computed once."""
         if self._fingerprint is None:
             from hashlib import blake2b
-            what = repr((self.chain.ops, self.w.spelled)).encode()
+            what = repr((self.chain.ops, self.w.spelled) + ((self.pieces,) if self.pieces is not None else ())).encode()
             self._fingerprint = blake2b(self.source.fingerprint + what, digest_size=8).digest()
         return self._fingerprint
 
@@ -112,13 +137,15 @@ cdef class DecodedVocab(Vocab):
             ctok_mem_unblock(self.tokens, self.w.source.n_ids * sizeof(ctok_token))
 
 
-cdef Vocab _decoded(Vocab source, Chain chain, bint spelled):
+cdef Vocab _decoded(Vocab source, Chain chain, PieceTexts pieces, bint spelled):
     cdef DecodedVocab made = DecodedVocab.__new__(DecodedVocab, b"", b"", b"")
     cdef ctok_status status
     made.source = source
     made.chain = chain
     made.w.chain = &chain.c
     made.w.source = &source.v
+    made.pieces = pieces
+    made.w.pieces = &pieces.p if pieces is not None else NULL
     made.w.spelled = spelled
     made.special_tokens = source.special_tokens
     made.tokens = <ctok_token *>ctok_mem_block(source.v.n_ids * sizeof(ctok_token))
@@ -159,12 +186,17 @@ cdef class Decoding:
         The `Chain`.
     byte_level
         The ordinary tokens of `source` are bytes, where the file has them spelled in the byte-level alphabet.
+    pieces
+        The `PieceTexts` of a SentencePiece model, one for each id.
     """
 
-    def __cinit__(self, Vocab source not None, Chain chain not None, bint byte_level=False):
+    def __cinit__(self, Vocab source not None, Chain chain not None, bint byte_level=False, PieceTexts pieces=None):
+        if pieces is not None and <size_t>len(pieces.types) < source.v.n_ids:
+            raise SpecError(f"the types of {len(pieces.types)} tokens are known, but there are {source.v.n_ids}")
         self.source = source
         self.chain = chain
         self.byte_level = byte_level
+        self.pieces = pieces
 
     @property
     def vocab(self):
@@ -187,7 +219,7 @@ cdef class Decoding:
         if (self.byte_level and [op[0] for op in self.chain.ops] == ["raw", "lossy"]
                 and all(_reads_as_is(text.encode()) for text, *_ in self.source.special_tokens)):
             return self.source
-        return _decoded(self.source, self.chain, self.byte_level)
+        return _decoded(self.source, self.chain, self.pieces, self.byte_level)
 
 
 def fail_after(long n):

@@ -37,6 +37,14 @@ cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
 # itself. `raw` holds the bytes of these ids.
 cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil
 
+# Where ill-formed runs would join, because what stands between them has no bytes, make the beginning of the later one ill formed by itself.
+cdef void spoil_joints(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil
+
+# Append the text of the tokens at the start of a text that are not as in the table; *used: how many; `lens` (or NULL) gets the bytes of
+# each. CTOK_OK or CTOK_ERR_MEMORY.
+cdef ctok_status first_tokens(const ctok_vocab *v, const ctok_view *view, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out,
+                              uint32_t *flags, size_t *used, uint32_t *lens) noexcept nogil
+
 # ---- with the GIL ----
 
 # The table that makes decoding of n ids of this vocabulary fast, if that is worth making it; for how.pieces.

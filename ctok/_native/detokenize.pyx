@@ -11,7 +11,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from ctok._native.c_chain cimport ctok_chain, ctok_view_token
+from ctok._native.c_chain cimport CTOK_TOKEN_BEFORE_FIRST, ctok_chain, ctok_view, ctok_view_token
 from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
 from ctok._native.c_piece cimport CTOK_PIECE_FLAGS, CTOK_PIECE_LENGTH, CTOK_PIECE_SIZE, ctok_piece
 from ctok._native.c_text cimport (
@@ -255,6 +255,25 @@ cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bin
     _spoil_if_bad(raw + begin, at - begin)
 
 
+cdef void spoil_joints(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil:
+    """Between two runs may stand tokens without bytes: make what begins a run in the middle of a character ill formed by itself."""
+    cdef size_t i, at = 0, k
+    cdef bint begins = False
+    cdef ctok_token t
+    for i in range(n):
+        t = v.by_id[ids[i]]
+        if skip_special and t.flags & CTOK_TOKEN_SPECIAL:
+            continue
+        if t.flags & CTOK_TOKEN_UTF8:
+            begins = True
+        else:
+            for k in range(t.len):
+                begins = begins and raw[at + k] & 0xC0 == 0x80
+                if begins:
+                    raw[at + k] = 0xFF
+        at += t.len
+
+
 cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
     """Replace out by its well-formed form."""
     cdef ctok_text whole
@@ -272,15 +291,6 @@ cdef ctok_status _mend(ctok_text *out, const DecodeHow *how) noexcept nogil:
     return CTOK_OK
 
 
-cdef size_t _shown(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special) noexcept nogil:
-    """The place of the first id that is shown, or is not in the vocabulary; n if there is none."""
-    cdef size_t i
-    for i in range(n):
-        if ids[i] >= v.n_ids or not (skip_special and v.by_id[ids[i]].flags & CTOK_TOKEN_SPECIAL):
-            return i
-    return n
-
-
 cdef size_t drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
     cdef size_t gone = 0, left = chain.lead
     while left and out.n - gone >= chain.n_lead_char and memcmp(out.p + gone, chain.lead_char, chain.n_lead_char) == 0:
@@ -292,27 +302,44 @@ cdef size_t drop_lead(const ctok_chain *chain, ctok_text *out) noexcept nogil:
     return gone
 
 
+cdef ctok_status first_tokens(const ctok_vocab *v, const ctok_view *view, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out,
+                              uint32_t *flags, size_t *used, uint32_t *lens) noexcept nogil:
+    """Append the text of the tokens that are different at the start; the others are as in the table."""
+    cdef size_t i = 0, before
+    cdef uint32_t one = CTOK_TOKEN_BEFORE_FIRST
+    cdef ctok_status status = CTOK_OK
+    while view.chain.first_differs and i < n and one & CTOK_TOKEN_BEFORE_FIRST and _first_unknown(v, ids + i, 1) == 1:
+        before = out.n
+        if not (skip_special and v.by_id[ids[i]].flags & CTOK_TOKEN_SPECIAL):
+            status = ctok_view_token(view, ids[i], True, out, &one)
+            if status != CTOK_OK:
+                return status
+            if view.chain.has_bytes and not one & CTOK_TOKEN_UTF8:        # a byte, which is the same everywhere
+                out.n = before
+                break
+            flags[0] &= one
+        if lens != NULL:
+            lens[i] = <uint32_t>(out.n - before)
+        i += 1
+    used[0] = i
+    return CTOK_OK
+
+
 cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil:
     """The text by a chain. Where only the first token and the start of the text are different, all the rest is plain."""
     cdef const ctok_chain *chain = how.view.chain
     cdef ctok_decoder options
-    cdef size_t first = 0, after = 0
+    cdef size_t after = 0
     cdef uint32_t flags = CTOK_TOKEN_ASCII
-    cdef ctok_status status = CTOK_OK
-    if not chain.plain or (chain.first_differs and (chain.has_bytes or chain.has_raw)):
+    cdef ctok_status status
+    if not chain.plain or (chain.first_differs and how.view.pieces == NULL and (chain.has_bytes or chain.has_raw)):
         memset(&options, 0, sizeof(options))
         options.errors = how.errors
         options.policy = CTOK_PER_SUBPART if how.errors == CTOK_ERRORS_STRICT else how.policy
         options.skip_special = how.skip_special
         return ctok_decoder_whole(&options, v, how.view, ids, n, out, NULL, &fault.index, &fault.position)
-    if chain.first_differs:
-        first = _shown(v, ids, n, how.skip_special)
-        after = first + 1 if first < n else n
-        if first < n and _first_unknown(v, ids + first, 1) == 1:
-            status = ctok_view_token(how.view, ids[first], True, out, &flags)
-        else:
-            after = first
+    status = first_tokens(v, how.view, ids, n, how.skip_special, out, &flags, &after, NULL)
     if status == CTOK_OK:
         status = _plain_text(v, ids + after, n - after, how, out, ascii, fault)
         fault.index += after
@@ -333,6 +360,7 @@ cdef ctok_status _plain_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
                              DecodeFault *fault) noexcept nogil:
     cdef uint32_t flags = CTOK_TOKEN_ASCII
     cdef Runs runs
+    cdef size_t before = out.n
     cdef ctok_status status
     memset(&runs, 0, sizeof(runs))
     status = _append(v, how.pieces, ids, n, how.skip_special, out, &flags, &runs, &fault.index)
@@ -340,10 +368,12 @@ cdef ctok_status _plain_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
     if status != CTOK_OK or not runs.bad:
         return status
     if how.policy == CTOK_PER_RUN and how.errors != CTOK_ERRORS_STRICT:
-        spoil_bad_runs(v, ids, n, how.skip_special, out.p)
+        spoil_bad_runs(v, ids, n, how.skip_special, out.p + before)
+    elif how.view != NULL and how.view.pieces != NULL:
+        spoil_joints(v, ids, n, how.skip_special, out.p + before)
     if how.errors == CTOK_ERRORS_STRICT:
         ctok_utf8_validate(out.p, out.n, &fault.position)
-        fault.index = _index_at(v, ids, n, how.skip_special, fault.position)
+        fault.index = _index_at(v, ids, n, how.skip_special, fault.position - before)
         return CTOK_ERR_UTF8
     return _mend(out, how)
 
@@ -363,7 +393,9 @@ cdef int parse_how(DecodeHow *how, Vocab vocab, bint skip_special, errors, polic
     else:
         raise ValueError(f"errors must be 'replace', 'strict' or 'ignore', not {errors!r}")
     if policy is None:
-        how.policy = CTOK_PER_RUN if how.view != NULL and how.view.chain.any_bytes else CTOK_PER_SUBPART
+        how.policy = CTOK_PER_SUBPART
+        if how.view != NULL and how.view.chain.any_bytes:
+            how.policy = CTOK_PER_RUN if how.view.pieces == NULL else CTOK_PER_BYTE
     elif policy == "maximal_subpart":
         how.policy = CTOK_PER_SUBPART
     elif policy == "per_byte":
@@ -433,17 +465,21 @@ cpdef bytes decode_bytes(Vocab vocab, ids, bint skip_special):
     cdef ctok_status status
     cdef DecodeFault fault
     cdef const ctok_piece *pieces
-    if vocab.view != NULL and (vocab.view.chain.first_differs or not vocab.view.chain.plain):
+    cdef size_t used = 0
+    if vocab.view != NULL and (vocab.view.chain.first_differs and vocab.view.pieces == NULL or not vocab.view.chain.plain):
         return decode_str(vocab, ids, skip_special, "replace", None).encode()
     looked_up = read_ids(ids, &a, stack_ids, STACK_IDS)
     pieces = pieces_for(vocab, a.n)
     ctok_text_init(&out, stack_text, STACK_TEXT)
     try:
+        if vocab.view != NULL and first_tokens(&vocab.v, vocab.view, a.p, a.n, skip_special, &out, &flags, &used, NULL) != CTOK_OK:
+            raise MemoryError("no memory for the decoded text")
         if a.n >= LARGE:
             with nogil:
-                status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
+                status = append_tokens(&vocab.v, pieces, a.p + used, a.n - used, skip_special, &out, &flags, &fault.index)
         else:
-            status = append_tokens(&vocab.v, pieces, a.p, a.n, skip_special, &out, &flags, &fault.index)
+            status = append_tokens(&vocab.v, pieces, a.p + used, a.n - used, skip_special, &out, &flags, &fault.index)
+        fault.index += used
         check_decoded(status, &fault, looked_up)
         if vocab.view != NULL:
             drop_lead(vocab.view.chain, &out)

@@ -3,13 +3,15 @@
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from ctok._native.c_chain cimport ctok_chain, ctok_view_token
+from ctok._native.c_chain cimport ctok_chain
 from ctok._native.c_decoder cimport ctok_decoder, ctok_decoder_whole
 from ctok._native.c_text cimport (
-    CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_append, ctok_text_free, ctok_text_init)
+    CTOK_ERRORS_IGNORE, CTOK_PER_BYTE, CTOK_PER_RUN, ctok_text, ctok_text_free, ctok_text_init)
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
-from ctok._native.c_vocab cimport CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token
-from ctok._native.detokenize cimport DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, drop_lead, parse_how, spoil_bad_runs
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_MEMORY, CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token)
+from ctok._native.detokenize cimport (
+    DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, drop_lead, first_tokens, parse_how, spoil_bad_runs, spoil_joints)
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.vocab cimport Vocab
 
@@ -79,27 +81,6 @@ cdef int _parse_unit(str unit) except -1:
     raise ValueError(f"unit must be 'char', 'byte' or 'utf16', not {unit!r}")
 
 
-cdef int _first_text(Vocab vocab, const Ids *a, bint skip_special, ctok_text *raw, uint32_t *lens) except -1:
-    """Put the first token's text in place of what it is in the table."""
-    cdef ctok_text text
-    cdef uint32_t flags = 0
-    cdef size_t i = 0
-    while i < a.n and skip_special and vocab.v.by_id[a.p[i]].flags & CTOK_TOKEN_SPECIAL:
-        i += 1
-    if i == a.n:
-        return 0
-    ctok_text_init(&text, NULL, 0)
-    try:
-        if (ctok_view_token(vocab.view, a.p[i], True, &text, &flags) != CTOK_OK
-                or ctok_text_append(&text, raw.p + lens[i], raw.n - lens[i]) != CTOK_OK):
-            raise MemoryError("no memory for the decoded text")
-        lens[i] = <uint32_t>(text.n - (raw.n - lens[i]))
-        raw[0], text = text, raw[0]
-    finally:
-        ctok_text_free(&text)
-    return 0
-
-
 cdef void _drop_lead(const ctok_chain *chain, ctok_text *raw, uint32_t *lens) noexcept:
     """Drop what the chain drops at the start of the text. A character there may be made of several ids."""
     cdef size_t gone = drop_lead(chain, raw), k, i = 0
@@ -114,16 +95,19 @@ cdef int _plain_parts(Vocab vocab, const Ids *a, const DecodeHow *how, ctok_text
     """The bytes of all ids, and how many each has."""
     cdef DecodeFault fault
     cdef uint32_t flags = 0
-    cdef size_t i
+    cdef size_t i, used = 0, before
     cdef ctok_token t
-    check_decoded(append_tokens(&vocab.v, NULL, a.p, a.n, how.skip_special, raw, &flags, &fault.index), &fault, ids)
+    if vocab.view != NULL and first_tokens(&vocab.v, vocab.view, a.p, a.n, how.skip_special, raw, &flags, &used, lens) != CTOK_OK:
+        check_decoded(CTOK_ERR_MEMORY, &fault, ids)
+    before = raw.n
+    check_decoded(append_tokens(&vocab.v, NULL, a.p + used, a.n - used, how.skip_special, raw, &flags, &fault.index), &fault, ids)
     if how.policy == CTOK_PER_RUN:
-        spoil_bad_runs(&vocab.v, a.p, a.n, how.skip_special, raw.p)
-    for i in range(a.n):
+        spoil_bad_runs(&vocab.v, a.p + used, a.n - used, how.skip_special, raw.p + before)
+    elif vocab.view != NULL and vocab.view.pieces != NULL:
+        spoil_joints(&vocab.v, a.p + used, a.n - used, how.skip_special, raw.p + before)
+    for i in range(used, a.n):
         t = vocab.v.by_id[a.p[i]]
         lens[i] = 0 if how.skip_special and t.flags & CTOK_TOKEN_SPECIAL else t.len
-    if vocab.view != NULL and vocab.view.chain.first_differs:
-        _first_text(vocab, a, how.skip_special, raw, lens)
     if vocab.view != NULL and vocab.view.chain.lead:
         _drop_lead(vocab.view.chain, raw, lens)
     return 0
