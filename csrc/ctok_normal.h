@@ -48,6 +48,12 @@ typedef struct ctok_align {
     uint32_t start, end;
 } ctok_align;
 
+/* What a character comes from that stands for several old ones. */
+typedef enum ctok_origins {
+    CTOK_ORIGINS_WHOLE,     /* all of them */
+    CTOK_ORIGINS_REFERENCE  /* one of them, as the reference library's alignments say */
+} ctok_origins;
+
 /* A room's facts about an ASCII character: what it becomes, or that it needs a closer look. */
 #define CTOK_ASCII_STOP 0x80u
 
@@ -146,7 +152,7 @@ ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out);
 ctok_status ctok_normal_load(const ctok_normal *c, ctok_normal_state *s, const uint8_t *p, size_t n, size_t *used);
 
 /* ctok_normal_map - a whole text with the origin of each byte: for each byte appended to out one item is put at *map (a new block; give it
- * back with ctok_mem_free), as the reference library's alignments say. n < 2^32; slower than feed. */
-ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_bytes *out, ctok_align **map);
+ * back with ctok_mem_free). n < 2^32; slower than feed. */
+ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_origins origins, ctok_bytes *out, ctok_align **map);
 
 #endif

@@ -1,8 +1,8 @@
 /* ctok_normal_map.c - a whole text through the chain, step by step, with the origin of every character.
  *
- * Between two steps the text is an array of characters with their origins; steps that work on bytes see them written out. Which origin a
- * new character gets is the reference library's rule: of a replaced stretch the last character's, and a text put before everything shares
- * that of the first character; of a cluster see `substitute`.
+ * Between two steps the text is an array of characters with their origins; steps that work on bytes see them written out. A text put before
+ * everything shares the origin of the first character. Of a replaced stretch new characters come from all of it; by the reference library's
+ * rule from its last character, and of a cluster see `substitute`.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static ctok_status prepend(const ctok_normal_room *r, mapper *m) {
     m->work.b.n = 0;
     status = put_text(&m->work.b, r->content.at, r->content.n, m->work.a.at[0].from);
     for (size_t i = 0; i < m->work.a.n && status == CTOK_OK; i++) status = put_item(&m->work.b, &m->work.a.at[i]);
-    if (status == CTOK_OK && r->content.n == 0) {  /* the reference takes the first character for a new one */
+    if (status == CTOK_OK && r->content.n == 0 && m->work.origins == CTOK_ORIGINS_REFERENCE) {  /* the reference takes the first character for a new one */
         m->work.b.at[0].from.start = m->work.b.at[0].from.end = 0;
     }
     swap_in(m);
@@ -93,9 +93,9 @@ static ctok_status replace(const ctok_normal_room *r, mapper *m) {
         if (last) break;
         ctok_align from = {0, 0};
         if (made->n) from = made->at[made->n - 1].from;
-        for (; at < stop; at += len, next++) {
+        for (size_t first = next; at < stop; at += len, next++) {
             ctok_nf_read(m->text.at + at, &len);
-            from = old->at[next].from;
+            from = next > first && m->work.origins == CTOK_ORIGINS_WHOLE ? ctok_align_join(from, old->at[next].from) : old->at[next].from;
         }
         if (status == CTOK_OK) status = put_text(made, r->content.at, r->content.n, from);
     }
@@ -104,14 +104,19 @@ static ctok_status replace(const ctok_normal_room *r, mapper *m) {
 }
 
 /* A new text for n_old characters: the first new ones stand for one each; new ones too many are inserted behind them; old ones too many
- * go with the last character so far (the reference library's rule, also where that is one of another cluster, or where there is none). */
-static ctok_status substitute(ctok_ops_work *w, const uint8_t *text, size_t n_old) {
+ * go with the last new one (by the reference library's rule with the last character so far, also where that is one of another cluster). */
+static ctok_status substitute(ctok_ops_work *w, const uint8_t *text, const ctok_item *old, size_t n_old) {
     size_t n_new = 0, len;
     for (size_t i = 0; text[i]; i += len, n_new++) {
-        const ctok_status status = ctok_ops_push(w, ctok_nf_read(text + i, &len), n_new >= n_old);
+        const ctok_align from = old[n_new < n_old ? n_new : n_old - 1].from;
+        const ctok_status status = ctok_ops_push(w, ctok_nf_read(text + i, &len), n_new >= n_old, from);
         if (status != CTOK_OK) return status;
     }
-    if (n_new < n_old && w->n_parts) w->parts[w->n_parts - 1].change -= (int32_t)(n_old - n_new);
+    if (n_new < n_old && w->n_parts) {
+        struct ctok_part *last = &w->parts[w->n_parts - 1];
+        last->change -= (int32_t)(n_old - n_new);
+        if (n_new) last->from = ctok_align_join(last->from, old[n_old - 1].from);
+    }
     return CTOK_OK;
 }
 
@@ -120,11 +125,11 @@ static ctok_status map_cluster(const ctok_normal_room *r, mapper *m, size_t at, 
     size_t len;
     if (n < CTOK_CLUSTER_BYTES) {
         const uint32_t place = ctok_charsmap_shortest(&r->map, m->text.at + at, n, &len);
-        if (place != CTOK_CHARSMAP_NONE) return substitute(&m->work, r->map.texts + place, n_chars);
+        if (place != CTOK_CHARSMAP_NONE) return substitute(&m->work, r->map.texts + place, old, n_chars);
     }
     for (size_t i = 0; i < n_chars && status == CTOK_OK; i++) {
         const uint32_t entry = ctok_charsmap_char(&r->map, old[i].code);
-        status = entry ? substitute(&m->work, r->map.texts + entry - 1, 1) : ctok_ops_push(&m->work, old[i].code, 0);
+        status = entry ? substitute(&m->work, r->map.texts + entry - 1, &old[i], 1) : ctok_ops_push(&m->work, old[i].code, 0, old[i].from);
     }
     return status;
 }
@@ -176,11 +181,12 @@ static ctok_status deliver(mapper *m, ctok_bytes *out, ctok_align **map) {
     return status;
 }
 
-ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_bytes *out, ctok_align **map) {
+ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_origins origins, ctok_bytes *out, ctok_align **map) {
     mapper m;
     *map = NULL;
     if (n > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
     memset(&m, 0, sizeof m);
+    m.work.origins = origins;
     ctok_status status = ctok_ops_read(&m.work, in, n);
     for (size_t i = 0; i < c->n && status == CTOK_OK; i++) status = map_room(&c->rooms[i], &m);
     if (status == CTOK_OK) status = deliver(&m, out, map);

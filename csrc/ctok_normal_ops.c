@@ -1,7 +1,7 @@
 /* ctok_normal_ops.c - forms by decomposing, ordering and composing; lower case; dropping and blanks.
  *
- * Where a character comes from follows the reference library: a step yields characters with a `change`; one that stands for old
- * characters takes the origin of the first of them, a new one that of the old character before it.
+ * A character comes from all old ones that it was made from. The reference library counts otherwise: there a step yields characters with a
+ * `change`; one that stands for old characters takes the origin of the first of them, a new one that of the old character before it.
  */
 #include "ctok_normal_ops.h"
 
@@ -45,7 +45,7 @@ ctok_status ctok_ops_read(ctok_ops_work *w, const uint8_t *in, size_t n) {
     return CTOK_OK;
 }
 
-ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change) {
+ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change, ctok_align from) {
     if (w->n_parts == w->cap_parts) {
         const size_t cap = w->cap_parts ? w->cap_parts * 2 : 32;
         struct ctok_part *parts = (struct ctok_part *)ctok_mem_resize(w->parts, cap, sizeof *parts);
@@ -56,25 +56,29 @@ ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change) {
     struct ctok_part *part = &w->parts[w->n_parts++];
     part->code = code;
     part->change = change;
+    part->from = from;
     part->cls = ctok_nf_class[ctok_nf_record(code)];
     return CTOK_OK;
 }
 
 /* ---- forms ---- */
 
-static ctok_status decompose(ctok_ops_work *w, uint32_t code, int compat) {
+static ctok_status decompose(ctok_ops_work *w, ctok_item old, int compat) {
+    const uint32_t code = old.code;
     const uint32_t record = ctok_nf_record(code);
     const uint16_t place = compat ? ctok_nf_nfkd[record] : ctok_nf_nfd[record];
     ctok_status status = CTOK_OK;
     if (ctok_nf_bits[record] & (CTOK_NF_LV | CTOK_NF_LVT)) {
         uint32_t letters[3];
         const size_t n = ctok_nf_hangul(code, letters);
-        for (size_t i = 0; i < n && status == CTOK_OK; i++) status = ctok_ops_push(w, letters[i], i > 0);
+        for (size_t i = 0; i < n && status == CTOK_OK; i++) status = ctok_ops_push(w, letters[i], i > 0, old.from);
         return status;
     }
-    if (place == 0) return ctok_ops_push(w, code, 0);
+    if (place == 0) return ctok_ops_push(w, code, 0, old.from);
     const uint8_t *p = ctok_nf_pool + place + 1;
-    for (size_t i = 0, len; i < ctok_nf_pool[place] && status == CTOK_OK; i += len) status = ctok_ops_push(w, ctok_nf_read(p + i, &len), i > 0);
+    for (size_t i = 0, len; i < ctok_nf_pool[place] && status == CTOK_OK; i += len) {
+        status = ctok_ops_push(w, ctok_nf_read(p + i, &len), i > 0, old.from);
+    }
     return status;
 }
 
@@ -134,6 +138,7 @@ static void compose(ctok_ops_work *w) {
         if (whole) {
             starter->code = whole;
             starter->change += part.change - 1;
+            starter->from = ctok_align_join(starter->from, part.from);
             continue;
         }
         parts[n] = part;
@@ -151,7 +156,9 @@ ctok_status ctok_ops_settle(ctok_ops_work *w) {
     if (ctok_items_reserve(made, w->n_parts) != CTOK_OK) return CTOK_ERR_MEMORY;
     for (size_t i = 0; i < w->n_parts; i++) {
         ctok_align from = {0, 0};
-        if (w->parts[i].change > 0) {
+        if (w->origins == CTOK_ORIGINS_WHOLE) {
+            from = w->parts[i].from;
+        } else if (w->parts[i].change > 0) {
             if (next > 0) from = old->at[next - 1].from;
         } else {
             if (next < old->n) from = old->at[next].from;
@@ -169,7 +176,7 @@ ctok_status ctok_ops_settle(ctok_ops_work *w) {
 static ctok_status form(ctok_ops_work *w, int compat, int composed) {
     w->n_parts = 0;
     for (size_t i = 0; i < w->a.n; i++) {
-        const ctok_status status = decompose(w, w->a.at[i].code, compat);
+        const ctok_status status = decompose(w, w->a.at[i], compat);
         if (status != CTOK_OK) return status;
     }
     if (order_marks(w) != CTOK_OK) return CTOK_ERR_MEMORY;

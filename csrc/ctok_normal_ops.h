@@ -32,10 +32,19 @@ typedef struct ctok_ops_work {
     struct ctok_part {
         uint32_t code;
         int32_t change;   /* 1: new behind the character before it; 0: stands for one old character; -k: for k more */
+        ctok_align from;  /* what it was made from */
         uint8_t cls;
     } *parts;
     size_t n_parts, cap_parts;
+    ctok_origins origins;
 } ctok_ops_work;
+
+/* Both, and what lies between. */
+static inline ctok_align ctok_align_join(ctok_align a, ctok_align b) {
+    if (b.start < a.start) a.start = b.start;
+    if (b.end > a.end) a.end = b.end;
+    return a;
+}
 
 void ctok_ops_work_free(ctok_ops_work *w);
 
@@ -46,7 +55,7 @@ ctok_status ctok_ops_read(ctok_ops_work *w, const uint8_t *in, size_t n);
 ctok_status ctok_ops_apply(ctok_ops_work *w, ctok_normal_op op);
 
 /* ctok_ops_push - one more part. ctok_ops_settle - the parts stand for w->a: give each its origin, and make them w->a. */
-ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change);
+ctok_status ctok_ops_push(ctok_ops_work *w, uint32_t code, int32_t change, ctok_align from);
 ctok_status ctok_ops_settle(ctok_ops_work *w);
 
 #endif

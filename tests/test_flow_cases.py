@@ -10,7 +10,7 @@ from ctok.tokenizer import Tokenizer
 pytest.importorskip("tokenizers")
 
 IDS = """
-K1-43 K1-44 K3-09 K3-10 K3-11 K3-12 K3-13 K3-15 K3-16 K3-17 K3-18 K3-19 K3-20 K3-27 K3-28 K3-29 K3-30 K4-01 K4-02 K4-04 K4-08 K4-10
+K1-43 K1-44 K3-09 K3-10 K3-11 K3-12 K3-13 K3-15 K3-16 K3-17 K3-18 K3-19 K3-20 K3-27 K3-28 K3-29 K3-30 K4-01 K4-02 K4-04 K4-06 K4-07 K4-08 K4-10 K4-11 K4-25
 """.split()
 
 

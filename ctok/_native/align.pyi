@@ -9,5 +9,6 @@ def align(
     disallowed: Collection[str],
     first: bool = True,
     original: str | bytes | None = None,
+    as_reference: bool = False,
 ) -> tuple[memoryview, memoryview, memoryview, memoryview, memoryview, dict[int, str]]: ...
 def fail_after(n: int) -> int: ...

@@ -12,10 +12,11 @@ from ctok._native.c_added cimport (
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_state, ctok_origin, ctok_pieces, ctok_pieces_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push
-from ctok._native.c_normal cimport ctok_align
+from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_origins
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
 from ctok._native.cut cimport cut_begin, cut_free, cut_map, cut_new
 from ctok._native.rooms cimport Policy, Side, Stages
+from ctok._native.mergelist cimport UNKNOWN_DROPPED, merges_counted
 from ctok._native.normalize cimport normal_map
 from ctok._native.pipeline cimport Literals, Pipeline, place_in, raise_for
 from ctok._native.unigram cimport Unigram
@@ -29,7 +30,8 @@ cdef struct Alignment:
     ctok_bytes normed           # the segment normalised
     ctok_pieces pieces          # the part cut,
     ctok_bytes pieces_map       # and where each byte of it comes from
-    ctok_ids ends               # of the tokens of one pretoken
+    ctok_ids ends               # of the tokens of one pretoken,
+    ctok_ids counted            # and where the bytes stand that they count
     ctok_ids ids                # the result: ids,
     ctok_ids starts             # first byte in the text,
     ctok_ids stops              # byte behind the last
@@ -41,6 +43,7 @@ cdef struct Alignment:
     uint32_t unk                # the id of parts that go by what they are; CTOK_NO_ID: they have the name of the unknown token
     uint32_t word
     bint is_later
+    ctok_origins origins
     size_t bad
     uint32_t number
 
@@ -117,7 +120,7 @@ cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const F
     if a.f.normal == NULL:
         return sift_whole(a, &a.policy.normal, align_part, p, n, frame)
     a.normed.n = 0
-    status = normal_map(a.f.normal, p, n, &a.normed, &map)
+    status = normal_map(a.f.normal, p, n, a.origins, &a.normed, &map)
     if status == CTOK_OK:
         inner.map = map
         status = sift_whole(a, &a.policy.normal, align_part, a.normed.at, a.normed.n, &inner)
@@ -143,6 +146,16 @@ cdef ctok_status align_part(Alignment *a, const uint8_t *p, size_t n, const Fram
     return status
 
 
+cdef ctok_status count_gaps(Alignment *a, const uint8_t *p, size_t n) noexcept nogil:
+    """Where the bytes of a pretoken stand that its ends count, if that is not all of them: unknown characters may have been dropped."""
+    a.counted.n = 0
+    if a.origins != CTOK_ORIGINS_WHOLE or a.f.merges == NULL or a.f.merges.unknown != UNKNOWN_DROPPED:
+        return CTOK_OK
+    if a.ends.n and a.ends.at[a.ends.n - 1] == n:
+        return CTOK_OK
+    return merges_counted(a.f.merges, p, n, &a.counted)
+
+
 cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const ctok_origin *map, size_t begin,
                                 const Frame *frame) noexcept nogil:
     """One pretoken: its ids, and the places of their tokens. It begins at `begin` of what `map` speaks of; NULL: of the stretch itself."""
@@ -150,6 +163,8 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
     cdef ctok_status status
     a.ends.n = 0
     status = a.f.ops.encode(a.f.model, a.scratch, p, n, &a.ids, &a.ends)
+    if status == CTOK_OK:
+        status = count_gaps(a, p, n)
     for k in range(a.ends.n):
         if status != CTOK_OK:
             return status
@@ -158,9 +173,12 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
             stop = a.ends.at[k]
         first = begin + start
         last = begin + stop
-        if map != NULL and stop > start:
-            first = map[begin + start].start
-            last = map[begin + stop - 1].stop
+        if start < stop <= a.counted.n:
+            first = begin + a.counted.at[start]
+            last = begin + a.counted.at[stop - 1] + 1
+        if map != NULL and last > first:
+            first = map[first].start
+            last = map[last - 1].stop
         elif map != NULL:
             first = last = map[first - 1].stop if first else 0
         status = note(a, first, last, frame)
@@ -192,6 +210,7 @@ cdef void end(Alignment *a) noexcept:
     ctok_bytes_free(&a.pieces_map)
     ctok_pieces_free(&a.pieces)
     ctok_ids_free(&a.ends)
+    ctok_ids_free(&a.counted)
     ctok_ids_free(&a.ids)
     ctok_ids_free(&a.starts)
     ctok_ids_free(&a.stops)
@@ -220,7 +239,7 @@ cdef object raise_in(const Alignment *a, ctok_status status, bytes text, origina
     raise_for(status, bad, a.number, original, literals)
 
 
-def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True, original=None):
+def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True, original=None, as_reference=False):
     """Return ``(ids, starts, stops, words, added, names)``.
 
     The first four are views of native uint32, equally long; the fifth says which ids, by place, are added tokens; the last is a dict, place
@@ -238,6 +257,8 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
         Whether the text is the first of its sequence: some pre-tokenizers treat the start differently.
     original
         What `text` was made from, if not bytes: errors count its characters.
+    as_reference
+        Where several characters became one, it comes from one of them, as the `tokenizers` library says; else from all.
 
     Notes
     -----
@@ -256,6 +277,7 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
     try:
         begin(&a, tokenizer, literals)
         a.is_later = not first
+        a.origins = CTOK_ORIGINS_REFERENCE if as_reference else CTOK_ORIGINS_WHOLE
         with nogil:
             status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
         if status != CTOK_OK:

@@ -51,4 +51,9 @@ cdef extern from "ctok_normal.h" nogil:
     ctok_status ctok_normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src)
     ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out)
     ctok_status ctok_normal_load(const ctok_normal *c, ctok_normal_state *s, const uint8_t *p, size_t n, size_t *used)
-    ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_bytes *out, ctok_align **map)
+    ctypedef enum ctok_origins:
+        CTOK_ORIGINS_WHOLE
+        CTOK_ORIGINS_REFERENCE
+
+    ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_origins origins, ctok_bytes *out,
+                                ctok_align **map)

@@ -76,6 +76,9 @@ cdef ctok_status merges_encode(const void *model, void *scratch, const uint8_t *
 # The same without looking the whole pretoken up, which `ignore_merges` asks for.
 cdef ctok_status merges_merge(const Merges *m, ListScratch *s, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil
 
+# Where the bytes of p[0..n) stand that the reference counts: of a model that drops unknown characters all but those.
+cdef ctok_status merges_counted(const Merges *m, const uint8_t *p, size_t n, ctok_ids *places) noexcept nogil
+
 # Symbols on their way out, and the unknown characters before them that may still become one token.
 cdef struct Sink:
     ctok_id *ids

@@ -96,12 +96,20 @@ cdef inline void put_waiting(const Merges *m, Sink *k) noexcept nogil:
         k.waiting = False
 
 
-cdef bint put_bytes(const Merges *m, Sink *k, const uint8_t *text, size_t n) noexcept nogil:
-    """Unknown text as byte tokens, if there is one for each byte. What waits keeps waiting: that is the reference's order."""
+cdef bint has_bytes(const Merges *m, const uint8_t *text, size_t n) noexcept nogil:
+    """Is there a token for each byte?"""
     cdef size_t i
     for i in range(n):
         if m.byte_token[text[i]] == CTOK_NO_ID:
             return False
+    return True
+
+
+cdef bint put_bytes(const Merges *m, Sink *k, const uint8_t *text, size_t n) noexcept nogil:
+    """Unknown text as byte tokens, if there is one for each byte. What waits keeps waiting: that is the reference's order."""
+    cdef size_t i
+    if not has_bytes(m, text, n):
+        return False
     for i in range(n):
         put(k, m.byte_token[text[i]], 1)
     return True
@@ -178,6 +186,25 @@ cdef ctok_status read_symbols(const Merges *m, const uint8_t *p, size_t n, Sink 
                 return status
         i += size
     put_waiting(m, k)
+    return CTOK_OK
+
+
+cdef ctok_status merges_counted(const Merges *m, const uint8_t *p, size_t n, ctok_ids *places) noexcept nogil:
+    cdef uint8_t text[AFFIXES + 8]
+    cdef size_t i = 0, size = 1, k
+    cdef int place
+    places.n = 0
+    if ctok_ids_reserve(places, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    while i < n:
+        if not m.byte_level:
+            size = min(char_size(p[i]), n - i)
+        place = (2 if i else 0) | (1 if i + size == n else 0)
+        if unit_of(m, p + i, size, place) != CTOK_NO_ID or (m.byte_fallback and has_bytes(m, text, spelled(m, p + i, size, place, text))):
+            for k in range(size):
+                places.at[places.n + k] = <uint32_t>(i + k)
+            places.n += size
+        i += size
     return CTOK_OK
 
 

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t
 
 from ctok._native.c_bytes cimport ctok_bytes
-from ctok._native.c_normal cimport ctok_align, ctok_normal, ctok_normal_state
+from ctok._native.c_normal cimport ctok_align, ctok_normal, ctok_normal_state, ctok_origins
 from ctok._native.c_vocab cimport ctok_status
 
 
@@ -26,4 +26,5 @@ cdef ctok_status normal_feed(const ctok_normal *c, ctok_normal_state *s, const u
 cdef ctok_status normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src) noexcept nogil
 cdef ctok_status normal_save(const ctok_normal_state *s, ctok_bytes *out) noexcept nogil
 cdef ctok_status normal_load(const ctok_normal *c, ctok_normal_state *s, const uint8_t *p, size_t n, size_t *used) noexcept nogil
-cdef ctok_status normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_bytes *out, ctok_align **map) noexcept nogil
+cdef ctok_status normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_origins origins, ctok_bytes *out,
+                            ctok_align **map) noexcept nogil

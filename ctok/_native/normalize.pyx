@@ -8,10 +8,10 @@ from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_reserve
 from ctok._native.c_normal cimport (
     CTOK_NORMAL_BERT_CJK, CTOK_NORMAL_BERT_CLEAN, CTOK_NORMAL_DROP_MARKS, CTOK_NORMAL_DROP_MN, CTOK_NORMAL_LOWER, CTOK_NORMAL_NFC,
-    CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
+    CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
     ctok_normal_add_hook, ctok_normal_add_literal, ctok_normal_add_op, ctok_normal_add_pattern, ctok_normal_add_prepend,
     ctok_normal_add_run, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed,
-    ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset,
+    ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset, ctok_origins,
     ctok_normal_save, ctok_normal_seal, ctok_normal_state, ctok_normal_streams)
 from ctok._native.c_normal_facts cimport (
     ctok_nf_bits, ctok_nf_class, ctok_nf_compose, ctok_nf_lower, ctok_nf_nfd, ctok_nf_nfkd, ctok_nf_pool, ctok_nf_record)
@@ -89,8 +89,9 @@ cdef ctok_status normal_load(const ctok_normal *c, ctok_normal_state *s, const u
     return ctok_normal_load(c, s, p, n, used)
 
 
-cdef ctok_status normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_bytes *out, ctok_align **map) noexcept nogil:
-    return ctok_normal_map(c, data, n, out, map)
+cdef ctok_status normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_origins origins, ctok_bytes *out,
+                            ctok_align **map) noexcept nogil:
+    return ctok_normal_map(c, data, n, origins, out, map)
 
 
 # ---- building ----
@@ -220,8 +221,13 @@ cdef class Normalizer:
         text.decode()
         return stream.feed(text, True)
 
-    def normalize_spans(self, text):
-        """Return the normalized str and, for each of its UTF-8 bytes, the (start, end) in bytes of the original text."""
+    def normalize_spans(self, text, as_reference=False):
+        """Return the normalized str and, for each of its UTF-8 bytes, the (start, end) in bytes of the original text.
+
+        A character that stands for several old ones comes from all of them; with `as_reference` from one of them, as the `tokenizers` library
+        says.
+        """
+        cdef ctok_origins origins = CTOK_ORIGINS_REFERENCE if as_reference else CTOK_ORIGINS_WHOLE
         cdef bytes data = _utf8(text)
         cdef ctok_bytes out
         cdef ctok_align *map = NULL
@@ -233,7 +239,7 @@ cdef class Normalizer:
         out.n = out.cap = 0
         try:
             with nogil:
-                status = ctok_normal_map(&self.n, p, n, &out, &map)
+                status = ctok_normal_map(&self.n, p, n, origins, &out, &map)
             _check(status)
             spans = [(map[i].start, map[i].end) for i in range(out.n)]
             return PyBytes_FromStringAndSize(<const char *>out.at, out.n).decode(), spans

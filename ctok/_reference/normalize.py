@@ -3,17 +3,21 @@
 This is what the kernel must equal, written to be read. What single characters are (decompositions, classes, sets) is given from outside as
 `Facts`: the reference library's own Unicode versions are frozen in the kernel's tables, and a second copy here would be no second opinion.
 
-Steps are the tuples of `ctok._native.normalize.Normalizer`. Where a new character comes from: see `settle` and `replace`.
+Steps are the tuples of `ctok._native.normalize.Normalizer`. A character has two origins: all that it was made from, and what the reference
+library says, which is one of the old characters (see `settle` and `replace`).
 """
 
 from __future__ import annotations
+
+from functools import reduce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    Origin = tuple[int, int]
+    Span = tuple[int, int]
+    Origin = tuple[Span, Span]
     Item = tuple[str, Origin]
 
 # Bits of a character.
@@ -57,12 +61,12 @@ class Facts:
 
 
 def normalize(text: str, steps: tuple[tuple[Any, ...], ...], facts: Facts) -> list[Item]:
-    """Return the normalized characters, each with the (start, end) in bytes of the original that it comes from."""
+    """Return the normalized characters, each with the (start, end) in bytes of the original that it comes from: truly, and by the reference."""
     items: list[Item] = []
     at = 0
     for char in text:
         size = len(char.encode())
-        items.append((char, (at, at + size)))
+        items.append((char, ((at, at + size), (at, at + size))))
         at += size
     for kind, *given in steps:
         items = STEPS[kind](items, facts, *given)
@@ -71,11 +75,20 @@ def normalize(text: str, steps: tuple[tuple[Any, ...], ...], facts: Facts) -> li
 
 # ---- forms ----
 
-Part = tuple[str, int]  # a character, and its change: 1 new, 0 for one old character, -k for k more
+NOTHING = ((0, 0), (0, 0))
+
+
+def join(first: Span, second: Span) -> Span:
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+# A character, its change (1 new, 0 for one old character, -k for k more), and what it was made from.
+if TYPE_CHECKING:
+    Part = tuple[str, int, Span]
 
 
 def form(items: list[Item], facts: Facts, compat: bool, composed: bool) -> list[Item]:
-    parts = [(char, int(i > 0)) for old, _ in items for i, char in enumerate(facts.decompose(old, compat))]
+    parts = [(char, int(i > 0), origin[0]) for old, origin in items for i, char in enumerate(facts.decompose(old, compat))]
     parts = order(parts, facts)
     return settle(compose(parts, facts) if composed else parts, items)
 
@@ -98,30 +111,28 @@ def compose(parts: list[Part], facts: Facts) -> list[Part]:
     """Each character joins the last starter if they compose and nothing between them stands in the way."""
     done: list[Part] = []
     starter = -1
-    for char, change in parts:
+    for char, change, span in parts:
         cls = facts.combining_class(char)
         between = done[starter + 1 :]
         reachable = starter >= 0 and (not between or 0 < facts.combining_class(between[-1][0]) < cls)
         whole = facts.compose(done[starter][0], char) if reachable else None
         if whole:
-            done[starter] = (whole, done[starter][1] + change - 1)
+            done[starter] = (whole, done[starter][1] + change - 1, join(done[starter][2], span))
             continue
         if cls == 0:
             starter = len(done)
-        done.append((char, change))
+        done.append((char, change, span))
     return done
 
 
 def settle(parts: list[Part], old: list[Item]) -> list[Item]:
-    """A character that stands for old ones takes the first one's origin; a new one that of the old character before it."""
+    """By the reference a character that stands for old ones takes the first one's origin; a new one that of the old character before it."""
     made: list[Item] = []
     at = 0
-    for char, change in parts:
-        if change > 0:
-            made.append((char, old[at - 1][1] if at else (0, 0)))
-        else:
-            made.append((char, old[at][1]))
-            at += 1 - change
+    for char, change, span in parts:
+        counted = old[at - (change > 0)][1][1] if at or change <= 0 else (0, 0)
+        made.append((char, (span, counted)))
+        at += 0 if change > 0 else 1 - change
     return made
 
 
@@ -167,17 +178,19 @@ def prepend(items: list[Item], facts: Facts, content: str) -> list[Item]:
     if not items:
         return items
     if not content:
-        return [(items[0][0], (0, 0)), *items[1:]]
+        return [(items[0][0], (items[0][1][0], (0, 0))), *items[1:]]
     return [(char, items[0][1]) for char in content] + items
 
 
 def replace(items: list[Item], matches: list[tuple[int, int]], content: str) -> list[Item]:
-    """The new characters take the origin of the last one replaced; where nothing is replaced, of the one before."""
+    """New characters come from all that is replaced, by the reference from its last character; where nothing is, from the one before."""
     made: list[Item] = []
     at = 0
     for start, stop in matches:
         made += items[at:start]
-        origin = items[stop - 1][1] if stop > start else made[-1][1] if made else (0, 0)
+        origin = made[-1][1] if made else NOTHING
+        if stop > start:
+            origin = reduce(join, [old[0] for _, old in items[start:stop]]), items[stop - 1][1][1]
         made += [(char, origin) for char in content]
         at = stop
     return made + items[at:]
@@ -281,23 +294,26 @@ class Charsmap:
 def charsmap(items: list[Item], facts: Facts, data: bytes) -> list[Item]:
     table = Charsmap(data)
     parts: list[Part] = []
+    at, old = 0, items[:0]
     for cluster in clusters(text_of(items), facts):
+        at, old = at + len(old), items[at + len(old) : at + len(old) + len(cluster)]
         new = table.shortest(cluster) if len(cluster.encode()) < 6 else None
         if new is not None:
-            substitute(parts, cluster, new)
+            substitute(parts, old, new)
             continue
-        for char in cluster:
-            new = table.shortest(char)
-            substitute(parts, char, char if new is None else new)
+        for item in old:
+            new = table.shortest(item[0])
+            substitute(parts, [item], item[0] if new is None else new)
     return settle(parts, items)
 
 
-def substitute(parts: list[Part], old: str, new: str) -> None:
-    """New characters too many are inserted behind the others; old ones too many go with the last character so far, if there is one."""
-    parts += [(char, int(i >= len(old))) for i, char in enumerate(new)]
+def substitute(parts: list[Part], old: list[Item], new: str) -> None:
+    """New characters too many are inserted behind the others; old ones too many go with the last new one, by the reference with the last so far."""
+    spans = [origin[0] for _, origin in old]
+    parts += [(char, int(i >= len(old)), spans[min(i, len(old) - 1)]) for i, char in enumerate(new)]
     if len(new) < len(old) and parts:
-        char, change = parts[-1]
-        parts[-1] = (char, change - (len(old) - len(new)))
+        char, change, span = parts[-1]
+        parts[-1] = (char, change - (len(old) - len(new)), join(span, spans[-1]) if new else span)
 
 
 STEPS: dict[str, Callable[..., list[Item]]] = {

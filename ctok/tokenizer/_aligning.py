@@ -53,10 +53,15 @@ def _checked(value: Any, kind: type) -> Any:
 
 
 class Aligner:
-    """Makes the encodings of one tokenizer. Immutable; made when the first encoding is asked for."""
+    """Makes the encodings of one tokenizer. Immutable; made when the first encoding is asked for.
 
-    def __init__(self, tokenizer: LookUps) -> None:
+    With `as_reference` spans are what the `tokenizers` library says where that is not what a token was made from: where a normalizer made one
+    character of several, and behind characters that a model without unknown token drops.
+    """
+
+    def __init__(self, tokenizer: LookUps, as_reference: bool = False) -> None:
         self.tokenizer = tokenizer
+        self.as_reference = as_reference
         self.post: PostProcessor = build_post_processor(tokenizer.spec.post_processor)
         normalizer = tokenizer.flow.normalizer if tokenizer.flow is not None else None
         self.added: Mapping[int, Normalize | None] = {
@@ -95,7 +100,7 @@ class Aligner:
     def align(self, raw: bytes, options: tuple[Collection[str], Collection[str], str], given: Any) -> Aligned:
         original = given if isinstance(given, str) else raw
         if self.tokenizer.flow is not None:
-            return align(self.tokenizer, raw, options[0], options[1], original=original)
+            return align(self.tokenizer, raw, options[0], options[1], original=original, as_reference=self.as_reference)
         return _align_plain(self.tokenizer, raw, original, options)
 
     def token(self, token_id: int) -> str:

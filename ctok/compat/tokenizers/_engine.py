@@ -76,7 +76,7 @@ class Engine:
         if self._lazy_aligner is None:
             from ...tokenizer._aligning import Aligner
 
-            self._lazy_aligner = Aligner(self.native)
+            self._lazy_aligner = Aligner(self.native, as_reference=True)
         return self._lazy_aligner
 
     def layout(self, pair: bool, options: Options) -> Layout:
