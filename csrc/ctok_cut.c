@@ -9,6 +9,7 @@
 
 static const cut_kernel kernels[CTOK_CUT_KINDS] = {
     cut_classes, cut_by_script, cut_around_matches, cut_around_called, cut_metaspace, cut_prefix, cut_fixed,
+    cut_spell,
 };
 
 void ctok_cut_finish(ctok_cutter *c) {
@@ -19,7 +20,7 @@ void ctok_cut_finish(ctok_cutter *c) {
         s->whole = whole;
         s->kernel = (void (*)(void))(s->kind == CTOK_CUT_CLASSES ? cut_classes_best() : kernels[s->kind]);
         if (s->kind == CTOK_CUT_METASPACE && s->prepend == CTOK_CUT_FIRST && !whole) c->needs_zero = 1;
-        if (s->kind != CTOK_CUT_PREFIX && !(s->kind == CTOK_CUT_METASPACE && !s->cuts)) whole = 0;
+        if (s->kind != CTOK_CUT_PREFIX && s->kind != CTOK_CUT_SPELL && !(s->kind == CTOK_CUT_METASPACE && !s->cuts)) whole = 0;
     }
 }
 

@@ -20,6 +20,7 @@ typedef enum ctok_cut_kind {
     CTOK_CUT_METASPACE, /* blanks become a character, before which is cut */
     CTOK_CUT_PREFIX,    /* a blank before every piece that does not start with one */
     CTOK_CUT_FIXED,     /* so many characters a piece */
+    CTOK_CUT_SPELL,     /* each byte becomes a visible character (csrc/ctok_bytelevel.h) */
     CTOK_CUT_KINDS
 } ctok_cut_kind;
 
@@ -92,6 +93,7 @@ void ctok_cut_as_call(ctok_cut_step *s, ctok_cut_call call, void *with, ctok_cut
 void ctok_cut_as_metaspace(ctok_cut_step *s, uint32_t character, ctok_cut_prepend prepend, int cuts);
 void ctok_cut_as_prefix(ctok_cut_step *s);
 void ctok_cut_as_fixed(ctok_cut_step *s, uint64_t length);
+void ctok_cut_as_spell(ctok_cut_step *s);
 
 /* ctok_cut_finish - the steps are filled in: work out what they need to know of one another. */
 void ctok_cut_finish(ctok_cutter *c);

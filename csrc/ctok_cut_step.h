@@ -35,6 +35,7 @@ ctok_status cut_around_called(const ctok_cut_step *s, ctok_cut_room *m, const cu
 ctok_status cut_metaspace(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out);
 ctok_status cut_prefix(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out);
 ctok_status cut_fixed(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out);
+ctok_status cut_spell(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out);
 
 /* cut_open - room for so many bytes more, and stops for as many pieces as they can make. */
 static inline ctok_status cut_open(cut_out *out, size_t bytes) {

@@ -1,4 +1,5 @@
-/* ctok_cut_text.c - the steps that change the text: blanks made visible, blanks put in front. */
+/* ctok_cut_text.c - the steps that change the text: blanks made visible, blanks put in front, bytes spelled. */
+#include "ctok_bytelevel.h"
 #include "ctok_cut_step.h"
 
 #if defined(__SSE2__) && defined(__GNUC__)
@@ -24,6 +25,11 @@ void ctok_cut_as_metaspace(ctok_cut_step *s, uint32_t character, ctok_cut_prepen
 void ctok_cut_as_prefix(ctok_cut_step *s) {
     memset(s, 0, sizeof *s);
     s->kind = CTOK_CUT_PREFIX;
+}
+
+void ctok_cut_as_spell(ctok_cut_step *s) {
+    memset(s, 0, sizeof *s);
+    s->kind = CTOK_CUT_SPELL;
 }
 
 static inline int is_text(const ctok_cut_step *s, const uint8_t *p) {
@@ -106,6 +112,26 @@ ctok_status cut_prefix(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *i
             cut_border(out);
             m->prev = 0;
         }
+        begin = end;
+    }
+    cut_close(out);
+    return CTOK_OK;
+}
+
+ctok_status cut_spell(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out) {
+    size_t begin = 0;
+    (void)s, (void)m;
+    if (in->n >= UINT32_MAX / 8 || cut_open(out, 2 * in->n) != CTOK_OK) return CTOK_ERR_MEMORY;
+    for (size_t k = 0; k <= in->n_stops; k++) {
+        int closed;
+        const size_t end = cut_piece_end(in, k, &closed);
+        for (size_t i = begin; i < end; i++) {
+            const uint32_t c = ctok_bytelevel_char(in->p[i]);
+            const uint8_t two[2] = {(uint8_t)(0xC0 | c >> 6), (uint8_t)(0x80 | (c & 63))}, one = (uint8_t)c;
+            if (c < 0x80) cut_put(out, in, i, &one, 1);
+            else cut_put(out, in, i, two, 2);
+        }
+        if (closed) cut_border(out);
         begin = end;
     }
     cut_close(out);

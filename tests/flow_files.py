@@ -225,6 +225,17 @@ KINDS = {
         ),
         decoder=byte_level(),
     ),
+    "falcon": lambda: document(
+        byte_level_bpe(),
+        pre_tokenizer=chain(
+            "pretokenizers",
+            {"type": "Punctuation", "behavior": "Contiguous"},
+            byte_level(),
+            {"type": "Digits", "individual_digits": False},
+            {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}, "behavior": "Isolated", "invert": False},
+        ),
+        decoder=byte_level(),
+    ),
     "roberta": lambda: document(
         byte_level_bpe(),
         pre_tokenizer=byte_level(prefix=True),

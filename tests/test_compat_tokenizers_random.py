@@ -267,7 +267,7 @@ def test_threads_that_share_an_encoding_see_the_same():
 
 # ---- collected cases ----
 
-REFUSED = {"pretok_falcon_like.json", "load_dup_ids.json"}  # by ctok, when they are loaded
+REFUSED = {"load_dup_ids.json"}  # by ctok, when they are loaded
 
 
 def test_collected_cases_give_what_the_reference_gives(shared):

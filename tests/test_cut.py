@@ -98,6 +98,37 @@ def test_cut_byte_level_equals_reference(prefix, use_regex):
         assert pieces == reference.pre_tokenize_str(text), text
 
 
+BEHIND = {
+    "digits": (theirs.Digits(True), records.Digits(True)),
+    "words": (theirs.Whitespace(), records.Whitespace()),
+    "regex": (theirs.Split(Pattern(r"[0-9][0-9][0-9]"), "isolated"), records.Split(records.Regex("[0-9][0-9][0-9]"), "isolated")),
+    "fixed": CASES["fixed"],
+    "metaspace": (theirs.Metaspace("\u0120", "always"), records.Metaspace("\u0120", "always")),
+    "again": (theirs.ByteLevel(False, True, False), records.ByteLevel(False, True, False)),
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_cut_behind_byte_level_sees_bytes_spelled(name):
+    reference, record = BEHIND[name]
+    whole = theirs.Sequence([theirs.Punctuation("contiguous"), theirs.ByteLevel(True), reference, reference])
+    inner = records.Sequence([records.ByteLevel(True), record])
+    cutter = build_cutter(records.Sequence([records.Punctuation("contiguous"), inner, record]))
+    for text in random_texts(4 * TEXTS, name, 30):
+        pieces, shown = cutter.pieces(text), visible()
+        if name == "again":  # the last one is the model's
+            pieces = [("".join(shown[b] for b in piece.encode()), span) for piece, span in pieces]
+        assert pieces == whole.pre_tokenize_str(text), text
+
+
+def test_k1_29_a_sequence_is_run_in_its_order():
+    three = records.Split(records.Regex("[0-9][0-9][0-9]"), "isolated")
+    cutter = build_cutter(records.Sequence([records.Punctuation("contiguous"), records.ByteLevel(False), records.Digits(False), three]))
+    pieces = ["ab", "123", "456", "7", ",", "\u0120c", "!!", "d", "\u0120", "\u0120", "42"]
+    stops = [2, 5, 8, 9, 10, 12, 14, 15, 16, 17, 19]
+    assert cutter.pieces("ab1234567, c!!d  42") == list(zip(pieces, zip([0, *stops], stops, strict=False), strict=True))
+
+
 ONCE = ["whitespace", "whitespace_split", "bert", "scripts", "digits-True", "punctuation-isolated", "metaspace-\u2581-always-True"]
 
 
@@ -194,12 +225,16 @@ def test_twin_equals_kernel_on_random_text():
             find = re.compile("a+|b|-").finditer
             step = twin.around(lambda text, find=find: [m.span() for m in find(text)], how, invert)
             pairs.append((records.Split(records.Regex("a+|b|-"), how, invert), step))
+    spelled = twin.spell(visible())
     rng = random.Random(4)
     for _ in range(TEXTS):
         chosen = [rng.choice(pairs) for _ in range(rng.randint(1, 3))]
         cutter = build_cutter(records.Sequence([record for record, _ in chosen]))
+        plain = [part for record, step in chosen for part in ([step, spelled] if isinstance(record, records.ByteLevel) else [step])]
+        if plain[-1] is spelled:  # left to the model
+            plain.pop()
         for text in random_texts(5, rng.random()):
-            assert cutter.pieces(text) == twin.spans(twin.chain([step for _, step in chosen], text)), (chosen, text)
+            assert cutter.pieces(text) == twin.spans(twin.chain(plain, text)), (chosen, text)
 
 
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"

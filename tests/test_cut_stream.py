@@ -29,6 +29,7 @@ steps = st.one_of(
     st.sampled_from([
         records.Whitespace(), records.WhitespaceSplit(), records.BertPreTokenizer(), records.UnicodeScripts(), records.Digits(True),
         records.Digits(False), records.CharDelimiterSplit("-"), records.FixedLength(2), records.ByteLevel(True), records.ByteLevel(False),
+        records.Sequence([records.ByteLevel(False), records.Digits(True)]),
     ]),
     st.builds(records.Punctuation, st.sampled_from(records.BEHAVIORS)),
     st.builds(records.Metaspace, st.sampled_from("\u2581_"), st.sampled_from(records.PREPEND_SCHEMES), st.booleans()),

@@ -40,6 +40,7 @@ cdef extern from "ctok_cut.h" nogil:
     void ctok_cut_as_metaspace(ctok_cut_step *s, uint32_t character, ctok_cut_prepend prepend, bint cuts)
     void ctok_cut_as_prefix(ctok_cut_step *s)
     void ctok_cut_as_fixed(ctok_cut_step *s, uint64_t length)
+    void ctok_cut_as_spell(ctok_cut_step *s)
     void ctok_cut_finish(ctok_cutter *c)
     const ctok_splitter *ctok_cut_plain_split(const ctok_cutter *c)
     unsigned int ctok_cut_properties(uint32_t code)

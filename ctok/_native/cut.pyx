@@ -9,8 +9,8 @@ from libc.string cimport memset
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_cut cimport (
     CTOK_CUT_BEHAVIORS, CTOK_CUT_RULES, ctok_cut_as_call, ctok_cut_as_classes, ctok_cut_as_fixed, ctok_cut_as_metaspace,
-    ctok_cut_as_prefix, ctok_cut_as_scripts, ctok_cut_as_split, ctok_cut_begin, ctok_cut_behavior, ctok_cut_copy, ctok_cut_feed,
-    ctok_cut_finish, ctok_cut_free, ctok_cut_held, ctok_cut_load, ctok_cut_map, ctok_cut_new, ctok_cut_plain_split,
+    ctok_cut_as_prefix, ctok_cut_as_scripts, ctok_cut_as_spell, ctok_cut_as_split, ctok_cut_begin, ctok_cut_behavior, ctok_cut_copy,
+    ctok_cut_feed, ctok_cut_finish, ctok_cut_free, ctok_cut_held, ctok_cut_load, ctok_cut_map, ctok_cut_new, ctok_cut_plain_split,
     ctok_cut_prepend, ctok_cut_properties, ctok_cut_rule, ctok_cut_save, ctok_cut_script, ctok_cut_step, ctok_cut_zero, ctok_origin,
     ctok_pieces_clear, ctok_pieces_free)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push
@@ -74,6 +74,8 @@ cdef int fill(ctok_cut_step *s, tuple step) except -1:
         ctok_cut_as_scripts(s)
     elif kind == "prefix":
         ctok_cut_as_prefix(s)
+    elif kind == "spell":
+        ctok_cut_as_spell(s)
     else:
         raise ValueError(f"no step is called {kind!r}")
     return 0
@@ -87,8 +89,9 @@ cdef class Cutter:
     ----------
     steps
         Tuples: ``("classes", rule, character, behavior, invert)``, ``("split", splitter, behavior, invert)``, ``("call", function,
-        behavior, invert)``, ``("metaspace", character, prepend, cuts)``, ``("scripts",)``, ``("prefix",)``, ``("fixed", length)``; the
-        numbers are those of the enums in csrc/ctok_cut.h, characters are code points. None of them: the text is one pretoken.
+        behavior, invert)``, ``("metaspace", character, prepend, cuts)``, ``("scripts",)``, ``("prefix",)``, ``("fixed", length)``,
+        ``("spell",)``; the numbers are those of the enums in csrc/ctok_cut.h, characters are code points. None of them: the text
+        is one pretoken.
 
     Raises
     ------

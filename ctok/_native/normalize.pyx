@@ -8,7 +8,8 @@ from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_reserve
 from ctok._native.c_normal cimport (
     CTOK_NORMAL_BERT_CJK, CTOK_NORMAL_BERT_CLEAN, CTOK_NORMAL_DROP_MARKS, CTOK_NORMAL_DROP_MN, CTOK_NORMAL_LOWER, CTOK_NORMAL_NFC,
-    CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
+    CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE,
+    ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
     ctok_normal_add_hook, ctok_normal_add_literal, ctok_normal_add_op, ctok_normal_add_pattern, ctok_normal_add_prepend,
     ctok_normal_add_run, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed,
     ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset, ctok_origins,
@@ -224,8 +225,8 @@ cdef class Normalizer:
     def normalize_spans(self, text, as_reference=False):
         """Return the normalized str and, for each of its UTF-8 bytes, the (start, end) in bytes of the original text.
 
-        A character that stands for several old ones comes from all of them; with `as_reference` from one of them, as the `tokenizers` library
-        says.
+        A character that stands for several old ones comes from all of them; with `as_reference` from one of them, as the `tokenizers`
+        library says.
         """
         cdef ctok_origins origins = CTOK_ORIGINS_REFERENCE if as_reference else CTOK_ORIGINS_WHOLE
         cdef bytes data = _utf8(text)

@@ -5,7 +5,7 @@ A step turns a piece into pieces; the steps of a chain are applied one after the
 empty.
 """
 
-__all__ = ["around", "by_classes", "by_script", "chain", "every", "fixed", "metaspace", "prefix", "spans"]
+__all__ = ["around", "by_classes", "by_script", "chain", "every", "fixed", "metaspace", "prefix", "spans", "spell"]
 
 
 def every(test):
@@ -96,6 +96,16 @@ def fixed(length):
 def prefix(char=" "):
     """Put a character before a piece that does not start with it; it stems from where the first character does."""
     return lambda piece: [piece if piece[0][0] == char else ([char, *piece[0]], [piece[1][0], *piece[1]])]
+
+
+def spell(alphabet):
+    """Each byte becomes the character that `alphabet` has for it."""
+    return lambda piece: [
+        (
+            [alphabet[byte] for char in piece[0] for byte in char.encode()],
+            [origin for char, origin in zip(*piece, strict=True) for _ in char.encode()],
+        )
+    ]
 
 
 def metaspace(char, scheme, split, first=True):

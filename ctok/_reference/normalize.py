@@ -61,7 +61,7 @@ class Facts:
 
 
 def normalize(text: str, steps: tuple[tuple[Any, ...], ...], facts: Facts) -> list[Item]:
-    """Return the normalized characters, each with the (start, end) in bytes of the original that it comes from: truly, and by the reference."""
+    """Return the new characters, each with the bytes (start, end) of the original that it comes from: truly and by the reference."""
     items: list[Item] = []
     at = 0
     for char in text:
@@ -308,7 +308,7 @@ def charsmap(items: list[Item], facts: Facts, data: bytes) -> list[Item]:
 
 
 def substitute(parts: list[Part], old: list[Item], new: str) -> None:
-    """New characters too many are inserted behind the others; old ones too many go with the last new one, by the reference with the last so far."""
+    """New characters too many are inserted behind the others; old ones too many go with the last new one, there with the last so far."""
     spans = [origin[0] for _, origin in old]
     parts += [(char, int(i >= len(old)), spans[min(i, len(old) - 1)]) for i, char in enumerate(new)]
     if len(new) < len(old) and parts:

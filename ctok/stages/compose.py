@@ -11,7 +11,7 @@ from ..errors import SpecError
 from ..stagespecs import pretokenizers
 from ..stagespecs.patterns import String
 from .added import sought
-from .cutters import build_cutter
+from .cutters import build_cutter, flat
 from .decoders import build_decoder
 from .models import build_model
 from .normalizers import build_normalizer
@@ -59,27 +59,18 @@ def _signature(spec: Spec) -> str:
     return repr((spec.normalizer, spec.pre_tokenizer, spec.model, spec.added_tokens, spec.post_processor))
 
 
-def _steps(record: Record | None) -> list[Record]:
-    if isinstance(record, pretokenizers.Sequence):
-        return [step for part in record.steps for step in _steps(part)]
-    return [] if record is None else [record]
+def _steps(spec: Spec) -> list[Record]:
+    return [] if spec.pre_tokenizer is None else flat(spec.pre_tokenizer)
 
 
 def _is_byte_level(spec: Spec) -> bool:
-    """Whether pretokens reach the model as bytes spelled in visible characters."""
-    steps = _steps(spec.pre_tokenizer)
-    places = [i for i, step in enumerate(steps) if isinstance(step, pretokenizers.ByteLevel)]
-    if not places:
-        return False
-    if places != [len(steps) - 1]:
-        behind = type(steps[places[0] + 1]).__name__
-        raise SpecError(f"ctok cannot run a pre-tokenizer ({behind}) behind ByteLevel")
-    return True
+    """Whether the model is to take bytes where its file has them spelled: the last pre-tokenizer only would spell them."""
+    return any(isinstance(step, pretokenizers.ByteLevel) for step in _steps(spec)[-1:])
 
 
 def _may_be_long(spec: Spec) -> bool:
     """Whether a pretoken can be a whole text: nothing cuts, or only at a certain text, which a normalizer may have replaced."""
-    steps = _steps(spec.pre_tokenizer)
+    steps = _steps(spec)
     return all(isinstance(step, pretokenizers.Split) and isinstance(step.pattern, String) for step in steps)
 
 

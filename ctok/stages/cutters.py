@@ -9,7 +9,7 @@ from ..spec import Record
 from ..spec import Split as MatchesOnly
 from ..stagespecs import pretokenizers as records
 
-__all__ = ["build_cutter"]
+__all__ = ["build_cutter", "flat"]
 
 Step = tuple[object, ...]
 
@@ -24,7 +24,8 @@ def build_cutter(record: Record | None) -> Cutter:
     """Return what cuts as a record says; None leaves the text in one piece.
 
     Patterns come in the syntax of Oniguruma. One that no machine can express is run by the `regex` module on whole pieces, so such a
-    cutter streams nothing before the end of a piece (`Cutter.streams`).
+    cutter streams nothing before the end of a piece (`Cutter.streams`). A last step ByteLevel leaves the bytes as they are: its model is
+    given a vocabulary of bytes. One that others follow spells them, for what follows sees them so.
 
     Raises
     ------
@@ -33,7 +34,18 @@ def build_cutter(record: Record | None) -> Cutter:
     SpecError
         The record is no pre-tokenizer, or one that cannot run.
     """
-    return Cutter(_steps(_fuse(record)) if record is not None else ())
+    parts = flat(_fuse(record)) if record is not None else []
+    steps: list[Step] = []
+    for i, part in enumerate(parts, 1):
+        steps += _steps(part)
+        if isinstance(part, records.ByteLevel) and i < len(parts):
+            steps.append(("spell",))
+    return Cutter(steps)
+
+
+def flat(record: Record) -> list[Record]:
+    """Return the pre-tokenizers of a sequence, also of one that holds others."""
+    return [step for part in record.steps for step in flat(part)] if isinstance(record, records.Sequence) else [record]
 
 
 def _fuse(record: Record) -> Record:
@@ -74,7 +86,6 @@ def _steps(record: Record) -> list[Step]:
         records.Split: _split,
         records.UnicodeScripts: lambda _: [("scripts",)],
         records.FixedLength: _fixed,
-        records.Sequence: lambda r: [step for part in r.steps for step in _steps(part)],
         MatchesOnly: _matches_only,
         _Fused: lambda r: [_around(r.pattern, BEHAVIORS["isolated"], False)],
     }

@@ -55,8 +55,8 @@ def _checked(value: Any, kind: type) -> Any:
 class Aligner:
     """Makes the encodings of one tokenizer. Immutable; made when the first encoding is asked for.
 
-    With `as_reference` spans are what the `tokenizers` library says where that is not what a token was made from: where a normalizer made one
-    character of several, and behind characters that a model without unknown token drops.
+    With `as_reference` spans are what the `tokenizers` library says also where that is not what a token was made from: where a normalizer
+    made one character of several, and behind characters that a model without unknown token drops.
     """
 
     def __init__(self, tokenizer: LookUps, as_reference: bool = False) -> None:

@@ -13,7 +13,7 @@ Differences
 - Where the reference panics, there is a `ValueError`: a stride that leaves nothing (when it is set, or for a pair when a text is cut), a
   template with a name that nothing stands for, a merge whose result is no token.
 - What ctok cannot run is refused by `Tokenizer.from_file` and its like, or by the first call after a component was assigned: a
-  pre-tokenizer behind `ByteLevel`, a pattern that ctok cannot read. Files that contradict themselves are refused (two tokens with one id).
+  pattern that ctok cannot read. Files that contradict themselves are refused (two tokens with one id).
 - Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, trainers, `implementations` and `tools` are not here.
 - `Unigram` does not sample: `alpha` and `nbest_size` are kept, and of no effect.
 - `Tokenizer.from_pretrained` reads folders and downloads nothing.

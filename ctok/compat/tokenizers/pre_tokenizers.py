@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...errors import SpecError
-from ...stages.cutters import build_cutter
+from ...stages.cutters import build_cutter, flat
 from ...stagespecs import pretokenizers as records
 from ...stagespecs.spelling import spell
 from ._checks import behavior as behavior_
@@ -38,17 +38,10 @@ __all__ = [
 ]
 
 
-def _flat(record: Record) -> list[Record]:
-    return [part for step in record.steps for part in _flat(step)] if isinstance(record, records.Sequence) else [record]
-
-
 @lru_cache(maxsize=32)
 def _runner(record: Record) -> tuple[Cutter, bool]:
     """What cuts, and whether the pieces are then spelled in the byte-level alphabet."""
-    spelled = [isinstance(step, records.ByteLevel) for step in _flat(record)]
-    if any(spelled[:-1]):
-        raise SpecError("ctok cannot run a pre-tokenizer behind ByteLevel")
-    return build_cutter(record), bool(spelled) and spelled[-1]
+    return build_cutter(record), any(isinstance(step, records.ByteLevel) for step in flat(record)[-1:])
 
 
 def _joined(behavior: str) -> str:
