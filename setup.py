@@ -23,6 +23,7 @@ MODULES = {
     "buildinfo": [],
     "chains": ["chain", "machine", "mem", "text", "utf8"],
     "counter": ["mem", "utf8"],
+    "counting": ["mem", "borders", "bytesort", "counts", "dfa", "unicode", "utf8"],
     "cut": ["mem", "cut", "cut_class", "cut_match", "cut_text", "cut_wide", "dfa", "unicode", "utf8"],
     "decode": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "decodestate": ["chain", "decoder", "machine", "mem", "text", "utf8"],

@@ -5,8 +5,8 @@
     >>> tok.encode("hello world")
     [24912, 2375]
 
-This module is the front door: the public names and nothing else. `streams`, `compat`, `formats`, `integrations`, `Encoding` and `Batch`
-are loaded on first use, so that importing ctok costs only what every use of it needs.
+This module is the front door: the public names and nothing else. `streams`, `compat`, `formats`, `integrations`, `train`, `Encoding` and
+`Batch` are loaded on first use, so that importing ctok costs only what every use of it needs.
 """
 
 from ._version import __version__
@@ -52,13 +52,16 @@ del _built
 from . import errors, spec
 from ._native.ids import Ids
 from .errors import (
+    CorpusError,
     CtokError,
     DecodeError,
     DisallowedSpecialTokenError,
     EncodeError,
+    MemoryLimitError,
     PatternError,
     SpecError,
     StateError,
+    TrainingError,
     UnknownIdError,
     UnknownSpecialTokenError,
     UnknownTokenError,
@@ -71,7 +74,7 @@ from .spec import BPE, AddedToken, Spec, Split, TokenTable
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from . import compat, formats, integrations, streams
+    from . import compat, formats, integrations, streams, train
     from ._native.padded import Batch
     from .encoding import Encoding
 
@@ -79,6 +82,7 @@ __all__ = [
     "BPE",
     "AddedToken",
     "Batch",
+    "CorpusError",
     "CtokError",
     "DecodeError",
     "Delta",
@@ -89,6 +93,7 @@ __all__ = [
     "IncrementalCounter",
     "IncrementalDecoder",
     "IncrementalEncoder",
+    "MemoryLimitError",
     "ModelInfo",
     "PatternError",
     "Spec",
@@ -97,6 +102,7 @@ __all__ = [
     "StateError",
     "TokenTable",
     "Tokenizer",
+    "TrainingError",
     "UnknownIdError",
     "UnknownSpecialTokenError",
     "UnknownTokenError",
@@ -113,6 +119,7 @@ __all__ = [
     "spec",
     "step_many",
     "streams",
+    "train",
 ]
 
 # Name -> the module that it is, or is in.
@@ -123,6 +130,7 @@ _ON_FIRST_USE = {
     "formats": ".formats",
     "integrations": ".integrations",
     "streams": ".streams",
+    "train": ".train",
 }
 
 

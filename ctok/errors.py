@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "CorpusError",
     "CtokError",
     "DecodeError",
     "DisallowedSpecialTokenError",
     "EncodeError",
+    "MemoryLimitError",
     "PatternError",
     "SpecError",
     "StateError",
+    "TrainingError",
     "UnknownIdError",
     "UnknownSpecialTokenError",
     "UnknownTokenError",
@@ -196,3 +199,57 @@ class VocabularyNotFoundError(CtokError, LookupError):
 
 class StateError(CtokError, ValueError):
     """`setstate` was given bytes of another version, another tokenizer, or no state at all. The codec is as it was before the call."""
+
+
+class CorpusError(CtokError, ValueError):
+    """A corpus that cannot be read as text: malformed UTF-8, a lone surrogate, a damaged file, a record without the field.
+
+    Attributes
+    ----------
+    path
+        The file, or None when the text did not come from one.
+    position
+        Byte of the (unpacked) file, or character of the text, at which the trouble starts; None if it has no such place.
+    line
+        Line of the file from 1, or None.
+    index
+        Which of the texts of an iterable it is, from 0; None for files.
+    """
+
+    def __init__(
+        self, message: str, *, path: object = None, position: int | None = None, line: int | None = None, index: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.position = position
+        self.line = line
+        self.index = index
+
+
+class TrainingError(CtokError, ValueError):
+    """What was asked of a trainer cannot be had: no text, or a vocabulary of a size that this corpus cannot give.
+
+    Attributes
+    ----------
+    smallest, largest
+        The sizes of vocabulary that this corpus can give, where they are known; else None.
+    """
+
+    def __init__(self, message: str, *, smallest: int | None = None, largest: int | None = None) -> None:
+        super().__init__(message)
+        self.smallest = smallest
+        self.largest = largest
+
+
+class MemoryLimitError(CtokError, MemoryError):
+    """Counting or training would take more memory than it may. Nothing was dropped silently; what was counted so far is given up.
+
+    Attributes
+    ----------
+    limit
+        The bytes that it may take.
+    """
+
+    def __init__(self, message: str, *, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit

@@ -1,0 +1,39 @@
+"""Train a tokenizer's vocabulary on a corpus: trainers give a `Spec`, which builds a tokenizer and is written to any file format.
+
+    >>> from ctok import train
+    >>> counts = train.count_pretokens(train.files("corpus/*.txt"), ctok.Split(pattern))
+
+Only what is used is imported.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .corpus import Block, Corpus, as_corpus, files, texts
+    from .counts import Counts, count_pretokens
+
+__all__ = ["Block", "Corpus", "Counts", "as_corpus", "count_pretokens", "files", "texts"]
+
+# Name -> the module that it is in.
+_ON_FIRST_USE = {
+    "Block": ".corpus",
+    "Corpus": ".corpus",
+    "Counts": ".counts",
+    "as_corpus": ".corpus",
+    "count_pretokens": ".counts",
+    "files": ".corpus",
+    "texts": ".corpus",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _ON_FIRST_USE:
+        from importlib import import_module
+
+        return getattr(import_module(_ON_FIRST_USE[name], __name__), name)
+    raise AttributeError(f"module 'ctok.train' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ON_FIRST_USE})

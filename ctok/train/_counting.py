@@ -1,0 +1,242 @@
+"""A corpus cut and counted on threads, block by block, as the blocks come.
+
+Each thread takes blocks of whole texts and counts into a table of its own; at the end the tables are merged. A text that goes on beyond a
+block is cut where its split rule has a border whatever stands around (csrc/ctok_borders.h), so its parts are independent, too. Where there
+is no such place the rule is run from the start of the part to find one. A pre-tokenizer that is no plain split rule, or a normalizer, takes
+a long text part by part on one lane; whole texts go to all threads all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from queue import SimpleQueue
+
+from .._native.counting import Borders, CountTable, Lane
+from ..stages.cutters import build_cutter
+from ..stages.normalizers import build_normalizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from .._native.cut import Cutter
+    from .._native.normalize import Normalizer
+    from .._native.split import Splitter
+    from ..spec import Record
+    from .corpus import Block
+    from .counts import Counts
+
+__all__ = ["Counting", "free_memory", "threads_of"]
+
+LONG = 8 << 20  # bytes of a text without a place to cut from which its rule is run to find one
+
+
+class Counting:
+    """Counting under way; a context manager. After `finish`, or an error, it is of no further use."""
+
+    def __init__(
+        self, pre_tokenizer: Record | None, normalizer: Record | None, num_threads: int | None, max_memory: int | None
+    ) -> None:
+        self._threads = threads_of(num_threads)
+        memory = free_memory() // 2 if max_memory is None else max_memory
+        if memory < 1 << 20:
+            raise ValueError(f"max_memory must be at least 1 MiB, not {max_memory}")
+        self._memory = memory
+        self._how = f"{normalizer!r} {pre_tokenizer!r}"
+        self._cutter = build_cutter(pre_tokenizer)
+        self._normalizer = build_normalizer(normalizer)
+        self._splitter = _plain(self._cutter) if self._normalizer is None else None
+        self._borders = Borders(self._splitter) if self._splitter is not None else None
+        self._workers = [_Worker(self._cutter, self._normalizer, memory // 2 // self._threads) for _ in range(self._threads)]
+        self._free: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._free.put(worker)
+        self._lane = Lane(self._cutter, self._normalizer)
+        self._carry = b""  # of a text that goes on
+        self._look_at = LONG
+        self._is_open = False  # a text is on the lane
+        self._parts = 0  # bytes of it so far
+        self._place = 0
+        self._pool: Any = None
+        self._running: list[Future[None]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def feed(self, block: Block) -> None:
+        """Take the next block of the corpus. Returns when there is room for another; an error may be that of an earlier block."""
+        if self._splitter is not None:
+            self._feed_rule(block)
+        else:
+            self._feed_lane(block)
+
+    def finish(self, order: bool) -> Counts:
+        """Return the counts."""
+        from .counts import of_table
+
+        if self._carry:
+            data, self._carry = self._carry, b""
+            self._count(data, array("Q", [len(data)]), 0)
+        while self._running:
+            self._running.pop(0).result()
+        tables = sorted((worker.table for worker in self._workers), key=len)
+        all_of_them = tables.pop()
+        if tables:
+            all_of_them = CountTable(self._memory // 2)
+            for table in [worker.table for worker in self._workers]:
+                all_of_them.merge(table)
+                table.clear()
+        return of_table(all_of_them, self._how, order)
+
+    # ---- a split rule ----
+
+    def _feed_rule(self, block: Block) -> None:
+        data, ends = block.data, block.ends
+        if self._carry:
+            before = len(self._carry)
+            data = self._carry + data
+            ends = array("Q", [end + before for end in ends]) if before else ends
+            self._carry = b""
+        if not block.is_open:
+            self._look_at = LONG
+            self._count(data, ends, 0)
+            return
+        begin = ends[-2] if len(ends) > 1 else 0
+        place, more = self._place_to_cut(memoryview(data)[begin:])
+        if place:
+            self._look_at = LONG
+            self._carry = data[begin + place :]
+            ends[-1] = begin + place
+            self._count(data[: begin + place + more], ends, more)
+        else:
+            self._carry = data[begin:]
+            ends.pop()
+            if begin:
+                self._count(data[:begin], ends, 0)
+
+    def _place_to_cut(self, text: Any) -> tuple[int, int]:
+        """Where a text that goes on can be cut, 0 if nowhere, and how many bytes behind must be seen for that."""
+        borders: Any = self._borders
+        place = borders.last(text[-LONG:])
+        if place:
+            return place + max(len(text) - LONG, 0), 1
+        if len(text) < self._look_at:
+            return 0, 0
+        self._look_at = 2 * len(text)
+        place = borders.scanned(text)
+        return place, len(text) - place
+
+    def _count(self, data: bytes, ends: array[int], more: int) -> None:
+        splitter: Any = self._splitter
+        place, self._place = self._place, self._place + len(data) - more
+        self._start(lambda worker: worker.table.split(splitter, data, ends, more, place))
+
+    # ---- any pre-tokenizer ----
+
+    def _feed_lane(self, block: Block) -> None:
+        data, ends = memoryview(block.data), block.ends
+        first, last = 0, len(ends)
+        if self._is_open and last:
+            self._on_lane(data[: ends[0]], block.is_open and last == 1)
+            first = 1
+        if block.is_open and last > first:
+            last -= 1
+        begin = ends[first - 1] if first else 0
+        if last > first:
+            stop, place = ends[last - 1], self._place
+            part, stops = data[begin:stop], array("Q", [end - begin for end in ends[first:last]])
+            self._place += stop - begin
+            self._start(lambda worker: worker.lane.count(worker.table, part, stops, False, place))
+            begin = stop
+        if block.is_open and len(ends) > last:
+            self._on_lane(data[begin:], True)
+
+    def _on_lane(self, data: Any, is_open: bool) -> None:
+        worker = self._take()
+        try:
+            self._lane.count(worker.table, data, array("Q", [len(data)]), is_open, self._place)
+        finally:
+            self._free.put(worker)
+        self._parts += len(data)
+        self._is_open = is_open
+        if not is_open:
+            self._place, self._parts = self._place + self._parts, 0
+
+    # ---- threads ----
+
+    def _start(self, work: Any) -> None:
+        """Have a worker do something; waits while all are busy."""
+        worker = self._take()
+        if self._threads == 1:
+            _run(work, worker, self._free)
+            return
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="ctok-count")
+        self._running.append(self._pool.submit(_run, work, worker, self._free))
+
+    def _take(self) -> _Worker:
+        """Wait for a worker that has nothing to do; raises what one ran into."""
+        while self._running and self._running[0].done():
+            self._running.pop(0).result()
+        return self._free.get()
+
+
+class _Worker:
+    """What one thread counts into."""
+
+    def __init__(self, cutter: Cutter, normalizer: Normalizer | None, limit: int) -> None:
+        self.table = CountTable(limit)
+        self.lane = Lane(cutter, normalizer)
+
+
+def _run(work: Any, worker: _Worker, free: SimpleQueue[_Worker]) -> None:
+    try:
+        work(worker)
+    finally:
+        free.put(worker)
+
+
+def _plain(cutter: Cutter) -> Splitter | None:
+    """The split rule that is all that a cutter does, or None."""
+    if not cutter.is_plain_split:
+        return None
+    step: Any = cutter.steps[0]
+    splitter: Splitter = step[1]
+    return splitter
+
+
+def threads_of(num_threads: int | None) -> int:
+    """Return how many threads a caller asks for; None: as many as this process has processors."""
+    if num_threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return min(len(affinity(0)) if affinity is not None else os.cpu_count() or 1, 256)
+    if not isinstance(num_threads, int):
+        raise TypeError(f"num_threads must be an int or None, not {type(num_threads).__name__}")
+    if not 1 <= num_threads <= 256:
+        raise ValueError(f"num_threads must be from 1 to 256, not {num_threads}")
+    return num_threads
+
+
+def free_memory() -> int:
+    """Return how many bytes of memory are free, for this process where the system says so; 2 GiB where nothing is known."""
+    found = []
+    for name, key in (("/proc/meminfo", "MemAvailable:"), ("/sys/fs/cgroup/memory.max", ""), ("/sys/fs/cgroup/memory.current", "")):
+        try:
+            with open(name, encoding="ascii") as file:
+                words = file.read().split()
+            found.append(int(words[words.index(key) + 1]) << 10 if key else int(words[0]))
+        except (OSError, ValueError, IndexError):
+            found.append(0)
+    available, most, used = found
+    bounds = [available or 2 << 30] + ([max(most - used, 1 << 26)] if most else [])
+    return min(bounds)
