@@ -1,7 +1,7 @@
 """Pretokens of a corpus counted: tables of counts, and what cuts blocks of text for them.
 
-The GIL is released; each thread has a table of its own. `first` of a pretoken is a number that grows along the corpus. Callers give the place
-of a block's first byte; a block in which texts are changed before they are cut gives each byte `STRETCH` places.
+The GIL is released; each thread has a table of its own. `first` of a pretoken is a number that grows along the corpus. Callers give the
+place of a block's first byte; a block in which texts are changed before they are cut gives each byte `STRETCH` places.
 """
 
 cimport cython
