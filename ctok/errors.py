@@ -163,21 +163,36 @@ class VocabularyFileError(CtokError, ValueError):
         Line number from 1, or None when the fault has no line.
     cure
         What to do about it, a sentence; or None.
+    field, offset
+        Of a file that is not text: the field at fault (``"pieces[17].score"``) and the byte where it begins; or None.
 
     Attributes
     ----------
-    path, line, reason, cure
+    path, line, reason, cure, field, offset
         As given.
     """
 
-    def __init__(self, reason: str, *, path: object = None, line: int | None = None, cure: str | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        path: object = None,
+        line: int | None = None,
+        cure: str | None = None,
+        field: str | None = None,
+        offset: int | None = None,
+    ) -> None:
         where = "" if path is None else f"{path}: "
         where += "" if line is None else f"line {line}: "
+        where += "" if offset is None else f"byte {offset}: "
+        where += "" if field is None else f"{field}: "
         super().__init__(f"{where}{reason}" if cure is None else f"{where}{reason}. {cure}")
         self.path = path
         self.line = line
         self.reason = reason
         self.cure = cure
+        self.field = field
+        self.offset = offset
 
 
 class VocabularyNotFoundError(CtokError, LookupError):

@@ -39,9 +39,13 @@ SEEDS = {
         rb'{"model":{"vocab":[["a",-1.25],["bb",1e-300],["a",-0.1234567890123456789]]}}',
         rb'{"a":0,"b":1,"ab":2}',
     ],
+    "spm": [
+        b"\n\x0e\n\5<unk>\x15\0\0\0\0\x18\2\n\x08\n\1a\x15\0\0\x80\xbf\n\n\n\1b\x15\0\0\0\xc0\x18\1\n\3\n\1c\x12\2\x18\1",
+        b"\n\x09\n\3\xe2\x96\x81\x18\4\x1a\2\x18\0\n\5\n\1a\x18\3\n\5\n\1a\x18\1\n\5\n\1u\x18\2\xa2\6\1x",
+    ],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"added": 3, "chain": 10, "split": 5, "vocab": 20}  # a run of these costs more
+SHARE = {"added": 3, "spm": 2, "chain": 10, "split": 5, "vocab": 20}  # a run of these costs more
 
 
 def targets():

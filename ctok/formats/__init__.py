@@ -1,7 +1,7 @@
 """Vocabulary files: a file becomes a `Spec`, a `Spec` becomes a file. What a file is, is decided by its content.
 
-One module a format: rank files (`tiktoken`), Hugging Face's `tokenizer_json`, Mistral's `tekken`, `merges_txt` (with vocab.json), BERT's
-`vocab_txt`, and ctok's own `binary` form.
+One module a format: rank files (`tiktoken`), Hugging Face's `tokenizer_json`, Mistral's `tekken`, SentencePiece's models
+(`sentencepiece`), `merges_txt` (with vocab.json), BERT's `vocab_txt`, and ctok's own `binary` form.
 """
 
 from __future__ import annotations
@@ -98,6 +98,10 @@ def _by_kind(kind: str, data: bytes, where: str, said: dict[str, Any]) -> Spec:
         from . import tekken
 
         return tekken.loads(data, path=where)
+    if kind == "sentencepiece":
+        from . import sentencepiece
+
+        return sentencepiece.loads(data, path=where or None)
     if kind == "merges_txt" or (kind == "vocab_json" and name != "vocab.txt"):
         return _merges(kind, data, where, said)
     if name == "vocab.txt" or kind == "vocab_txt":
@@ -193,6 +197,8 @@ def format_of(path: str | PathLike[str]) -> str:
         return "merges_txt"
     if name.endswith(".json"):
         return "tokenizer_json"
+    if name.endswith(".model"):
+        return "sentencepiece"
     return "vocab_txt" if name.endswith("vocab.txt") else "binary"
 
 
@@ -205,9 +211,9 @@ def dump(spec: Spec, path: str | PathLike[str], *, format: str | None = None) ->
         It must be one that the format can say; `ctok.conversion.convert` makes it so.
     path
         Its name says the format: a rank file (``.tiktoken``), ``vocab.json`` or ``merges.txt`` (the other one is written beside it), a
-        tokenizer.json (``.json``), a vocab.txt (``vocab.txt``), else the binary form.
+        tokenizer.json (``.json``), a SentencePiece model (``.model``), a vocab.txt (``vocab.txt``), else the binary form.
     format
-        Overrules: ``"tiktoken"``, ``"merges_txt"``, ``"tokenizer_json"``, ``"vocab_txt"`` or ``"binary"``.
+        Overrules: ``"tiktoken"``, ``"merges_txt"``, ``"tokenizer_json"``, ``"sentencepiece"``, ``"vocab_txt"`` or ``"binary"``.
 
     Raises
     ------
@@ -226,6 +232,8 @@ def dump(spec: Spec, path: str | PathLike[str], *, format: str | None = None) ->
         from . import tiktoken as module
     elif kind == "tokenizer_json":
         from . import tokenizer_json as module  # type: ignore[no-redef]
+    elif kind == "sentencepiece":
+        from . import sentencepiece as module  # type: ignore[no-redef]
     elif kind == "vocab_txt":
         from . import vocab_txt as module  # type: ignore[no-redef]
     elif kind == "binary":
@@ -251,5 +259,5 @@ def _cure(kind: str) -> str:
         return "Download the file itself."
     if kind == "archive":
         return "Unpack it first."
-    known = "rank files (.tiktoken), tokenizer.json, tekken, vocab.json with merges.txt, vocab.txt and its own binary vocabularies"
-    return f"ctok reads {known} so far."
+    json = "tokenizer.json, tekken, vocab.json with merges.txt"
+    return f"ctok reads rank files (.tiktoken), SentencePiece models (.model), {json}, vocab.txt and its own binary vocabularies."

@@ -67,11 +67,26 @@ def _is_rank_line(line: bytes) -> bool:
 
 
 def _is_sentencepiece(head: bytes) -> bool:
-    """A protobuf whose first field is a piece: tag 0a, length, and in it tag 0a, length, the piece's text, tag 15 (its score)."""
-    if len(head) < 5 or head[0] != 0x0A or head[1] > 127 or head[2] != 0x0A:
+    """A protobuf whose first field is a piece (a text, then the end, a score or a type) or another message of such a file."""
+    outer, at = _varint(head, 1)
+    if head[0] in (0x12, 0x1A):
+        return outer == 0 or head[at : at + 1] > b"\x07"
+    if head[0] != 0x0A or head[at : at + 1] != b"\x0a":
         return False
-    score = 4 + head[3]
-    return head[3] + 2 <= head[1] and head[score : score + 1] in (b"\x15", b"\x18", b"\x0a", b"")
+    inner, text = _varint(head, at + 1)
+    behind = text + inner
+    return at + outer >= behind and (at + outer == behind or head[behind : behind + 1] in (b"\x15", b"\x18", b""))
+
+
+def _varint(head: bytes, at: int) -> tuple[int, int]:
+    """A protobuf's number, and the place behind it."""
+    value = shift = 0
+    for byte in head[at : at + 5]:
+        value |= (byte & 127) << shift
+        shift, at = shift + 7, at + 1
+        if byte < 128:
+            break
+    return value, at
 
 
 def _json_kind(text: bytes) -> str:
