@@ -12,14 +12,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .corpus import Block, Corpus, as_corpus, files, texts
     from .counts import Counts, count_pretokens
+    from .unigram import UnigramTrainer
 
-__all__ = ["Block", "Corpus", "Counts", "as_corpus", "count_pretokens", "files", "texts"]
+__all__ = ["Block", "Corpus", "Counts", "UnigramTrainer", "as_corpus", "count_pretokens", "files", "texts"]
 
 # Name -> the module that it is in.
 _ON_FIRST_USE = {
     "Block": ".corpus",
     "Corpus": ".corpus",
     "Counts": ".counts",
+    "UnigramTrainer": ".unigram",
     "as_corpus": ".corpus",
     "count_pretokens": ".counts",
     "files": ".corpus",
