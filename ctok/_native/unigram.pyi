@@ -2,9 +2,10 @@ from typing_extensions import Buffer
 
 from .model import Model
 
-class Unigram(Model):
+class ScoredPieces(Model):
     unk_id: int | None
 
+class Unigram(ScoredPieces):
     def __new__(cls, tokens: object, scores: Buffer, unk_id: int | None = None, byte_fallback: bool = False) -> Unigram: ...
     def nbest(self, pretoken: str | Buffer, k: int) -> list[tuple[list[int], float]]: ...
     def sample(self, pretoken: str | Buffer, alpha: float, nbest_size: int | None = None, seed: int | None = None) -> list[int]: ...

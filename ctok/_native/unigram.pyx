@@ -21,8 +21,17 @@ cdef enum:
 cdef double PENALTY = 10.0      # what an unknown character costs beyond the least probable piece
 
 
-cdef class Unigram(Model):
-    """The unigram model.
+cdef class ScoredPieces(Model):
+    """What the unigram models of all formats share."""
+
+    def __dealloc__(self):
+        ctok_trie_free(&self.m.trie)
+        ctok_mem_free(self.m.score_of)
+        ctok_mem_free(self.m.id_of)
+
+
+cdef class Unigram(ScoredPieces):
+    """The unigram model of a tokenizer.json.
 
     Parameters
     ----------
@@ -47,37 +56,23 @@ cdef class Unigram(Model):
 
     def __cinit__(self, tokens, scores, unk_id=None, byte_fallback=False):
         cdef Table table = Table(tokens)
-        cdef uint32_t bad = 0
-        cdef int b
         cdef ctok_status status
         cdef const double[::1] score_of = memoryview(scores).cast("B").cast("d") if len(scores) else memoryview(bytes(8)).cast("d")
         cdef size_t n_scores = len(memoryview(scores).cast("B")) // 8
         if unk_id is not None and not 0 <= unk_id < n_scores:
             raise SpecError(f"unk_id is {unk_id}, but there are {n_scores} scores")
-        status = ctok_trie_init(&self.m.trie, table.data, table.ends, table.n, NULL, 0, NULL, &bad)
-        if status == CTOK_OK:
-            status = table_ids(table, &self.m.id_of)
-        if status == CTOK_OK:
-            status = keep_scores(&self.m, table, &score_of[0], n_scores)
+        plant(&self.m, table)
+        status = keep_scores(&self.m, table, &score_of[0], n_scores)
         if status == CTOK_ERR_BYTE:
             raise SpecError("token table: an id has no score")
         if status != CTOK_OK:
-            raise table_failed(status, bad)
+            raise table_failed(status, 0)
         self.unk_id = unk_id
         self.m.unk = CTOK_NO_ID if unk_id is None else unk_id
         self.m.byte_fallback = byte_fallback
-        self.m.all_bytes = True
         for b in range(256):
             self.m.byte_ids[b] = table_find(&self.m.trie, self.m.id_of, b"<0x%02X>" % b)
-            self.m.all_bytes = self.m.all_bytes and self.m.byte_ids[b] != CTOK_NO_ID
-        self.m.id_of[0] = self.m.unk
-        self.model = &self.m
         set_unigram(self)
-
-    def __dealloc__(self):
-        ctok_trie_free(&self.m.trie)
-        ctok_mem_free(self.m.score_of)
-        ctok_mem_free(self.m.id_of)
 
     def nbest(self, pretoken, k):
         """Return the `k` best paths of a pretoken, or all if there are fewer, as (ids, score), best first.
@@ -155,7 +150,22 @@ cdef ctok_status keep_scores(UnigramModel *m, Table table, const double *scores,
     return CTOK_OK
 
 
-cdef void set_unigram(Unigram model):
+cdef object plant(UnigramModel *m, Table table):
+    cdef uint32_t bad = 0
+    cdef ctok_status status = ctok_trie_init(&m.trie, table.data, table.ends, table.n, NULL, 0, NULL, &bad)
+    if status == CTOK_OK:
+        status = table_ids(table, &m.id_of)
+    if status != CTOK_OK:
+        raise table_failed(status, bad)
+
+
+cdef void set_unigram(ScoredPieces model):
+    cdef int b
+    model.model = &model.m
+    model.m.id_of[0] = model.m.unk
+    model.m.all_bytes = True
+    for b in range(256):
+        model.m.all_bytes = model.m.all_bytes and model.m.byte_ids[b] != CTOK_NO_ID
     model.ops.encode = unigram_encode
     model.ops.scratch_new = unigram_scratch_new
     model.ops.scratch_free = unigram_scratch_free

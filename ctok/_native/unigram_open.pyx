@@ -6,7 +6,8 @@ is certain, and leaves (docs/streaming.md). The first place that stays keeps its
 with the same roundings as in the whole.
 
 Unknown characters that stand together are one token: if their text happens to be a piece, that piece; else, with byte fallback, their
-bytes if all of them have pieces; else the unknown token. Such a run leaves as soon as it is certain which of these it is.
+bytes if all of them have pieces; else the unknown token. Such a run leaves as soon as it is certain which of these it is. (Of a model of
+SentencePiece it is never a piece, so that is at once.)
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -19,7 +20,8 @@ from ctok._native.c_trie cimport CTOK_TRIE_ROOT, ctok_trie_goes_on, ctok_trie_pi
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
     ctok_mem_resize, ctok_mem_zeroed, ctok_status)
-from ctok._native.viterbi cimport Node, Reach, UnigramModel, viterbi_give_run, viterbi_go_on, viterbi_offer
+from ctok._native.viterbi cimport (
+    Node, Reach, Reaches, UnigramModel, add_restart, viterbi_give_run, viterbi_go_on, viterbi_offer, viterbi_sum, viterbi_take_off)
 
 cdef enum:
     BLOCK = 1024                # bytes that are taken in at a time
@@ -42,10 +44,18 @@ cdef ctok_status reserve_nodes(UnigramOpen *o, size_t n) noexcept nogil:
     return CTOK_OK
 
 
+cdef size_t begin_anew_to(UnigramOpen *o, size_t begun, size_t place, size_t before) noexcept nogil:
+    """Let the restarts from number `begun` up to a place count for new places, those after `before`; returns the number of the next."""
+    while not o.is_loading and begun < o.reaches.n_restarts and o.reaches.restarts[begun].place <= place:
+        viterbi_take_off(o.nodes, before + 1, o.text.n, o.reaches.restarts[begun].sum)
+        begun += 1
+    return begun
+
+
 cdef ctok_status extend(UnigramOpen *o, const uint8_t *p, size_t n) noexcept nogil:
     """Add bytes and their places, and go on from all places: first with the pieces that began before."""
     cdef const UnigramModel *m = o.model
-    cdef size_t i, kept = 0, e, before = o.text.n
+    cdef size_t i, kept = 0, e, before = o.text.n, begun = 0
     cdef Reach r
     cdef uint32_t piece
     if reserve_nodes(o, before + n + 1) != CTOK_OK or ctok_bytes_append(&o.text, p, n) != CTOK_OK:
@@ -54,16 +64,18 @@ cdef ctok_status extend(UnigramOpen *o, const uint8_t *p, size_t n) noexcept nog
         o.nodes[i].size = 0
     for i in range(o.reaches.n):
         r = o.reaches.at[i]
+        begun = begin_anew_to(o, begun, r.start, before)
         e = before
         while e < o.text.n and ctok_trie_step(&m.trie, &r.unit, o.text.at[e]):
             e += 1
             piece = ctok_trie_piece(r.unit)
             if piece:
-                viterbi_offer(&o.nodes[e], m.score_of[piece] + o.nodes[r.start].score, e - r.start, piece)
+                viterbi_offer(&o.nodes[e], viterbi_sum(m, piece, o.nodes[r.start].score), e - r.start, piece)
         if e == o.text.n and ctok_trie_goes_on(r.unit):
             o.reaches.at[kept] = r
             kept += 1
     o.reaches.n = kept
+    begin_anew_to(o, begun, o.next, before)
     return viterbi_go_on(m, o.nodes, o.text.at, o.text.n, &o.next, &o.reaches, o.is_loading)
 
 
@@ -95,6 +107,13 @@ cdef void drop(UnigramOpen *o, size_t n) noexcept nogil:
         o.reaches.at[kept].start -= n
         kept += 1
     o.reaches.n = kept
+    kept = 0
+    for i in range(o.reaches.n_restarts):
+        if o.reaches.restarts[i].place > n:
+            o.reaches.restarts[kept] = o.reaches.restarts[i]
+            o.reaches.restarts[kept].place -= n
+            kept += 1
+    o.reaches.n_restarts = kept
 
 
 cdef ctok_status release(UnigramOpen *o, size_t border, ctok_ids *ids) noexcept nogil:
@@ -142,7 +161,7 @@ cdef ctok_status give(UnigramOpen *o, const uint8_t *p, size_t n, uint32_t piece
 cdef void start_run(UnigramOpen *o) noexcept nogil:
     o.run = RUN_OPEN
     o.run_unit = ctok_trie_unit(&o.model.trie, CTOK_TRIE_ROOT)
-    o.run_is_piece_start = True
+    o.run_is_piece_start = not o.model.single
     o.run_has_gap = False
 
 
@@ -190,7 +209,7 @@ cdef ctok_status end_run(UnigramOpen *o, ctok_ids *ids) noexcept nogil:
 
 cdef void unigram_reset(UnigramOpen *o) noexcept nogil:
     """As new; keeps the places' room, which is never less than that of one."""
-    o.text.n = o.next = o.patience = o.reaches.n = 0
+    o.text.n = o.next = o.patience = o.reaches.n = o.reaches.n_restarts = 0
     o.nodes[0].score = 0
     o.nodes[0].size = 0
     o.run = RUN_NONE
@@ -234,6 +253,7 @@ cdef void unigram_open_free(void *state) noexcept nogil:
         ctok_bytes_free(&o.run_text)
         ctok_mem_free(o.nodes)
         ctok_mem_free(o.reaches.at)
+        ctok_mem_free(o.reaches.restarts)
         ctok_mem_free(o)
 
 
@@ -286,6 +306,8 @@ cdef void *unigram_open_copy(const void *state) noexcept nogil:
         other.reaches.at = <Reach *>ctok_mem_alloc(o.reaches.n, sizeof(Reach))
         if other.reaches.at == NULL:
             status = CTOK_ERR_MEMORY
+    if status == CTOK_OK:
+        status = copy_restarts(&other.reaches, &o.reaches)
     if status != CTOK_OK:
         unigram_open_free(other)
         return NULL
@@ -302,11 +324,21 @@ cdef void *unigram_open_copy(const void *state) noexcept nogil:
     return other
 
 
+cdef ctok_status copy_restarts(Reaches *to, const Reaches *source) noexcept nogil:
+    cdef size_t i
+    for i in range(source.n_restarts):
+        if add_restart(to, source.restarts[i].place, source.restarts[i].sum) != CTOK_OK:
+            return CTOK_ERR_MEMORY
+    return CTOK_OK
+
+
 cdef ctok_status unigram_open_save(const void *state, ctok_bytes *out) noexcept nogil:
-    """The run (a byte), the score at the border, the run's length and bytes, the text since the border. All else follows from these."""
+    """The run (a byte), the score at the border, the run's length and bytes, the text since the border; with scores in single precision
+    before that how many restarts there are, and each. All else follows from these."""
     cdef const UnigramOpen *o = <const UnigramOpen *>state
     cdef uint8_t head[17]
     cdef uint64_t score
+    cdef size_t i
     memcpy(&score, &o.nodes[0].score, 8)
     head[0] = <uint8_t>o.run
     ctok_le64_put(head + 1, score)
@@ -315,8 +347,17 @@ cdef ctok_status unigram_open_save(const void *state, ctok_bytes *out) noexcept 
         return CTOK_ERR_MEMORY
     ctok_bytes_append(out, head, sizeof(head))
     ctok_bytes_append(out, o.run_text.at, o.run_text.n)
-    ctok_bytes_append(out, o.text.at, o.text.n)
-    return CTOK_OK
+    if o.model.single:
+        ctok_le64_put(head, o.reaches.n_restarts)
+        if ctok_bytes_append(out, head, 8) != CTOK_OK:
+            return CTOK_ERR_MEMORY
+        for i in range(o.reaches.n_restarts):
+            memcpy(&score, &o.reaches.restarts[i].sum, 8)
+            ctok_le64_put(head, o.reaches.restarts[i].place)
+            ctok_le64_put(head + 8, score)
+            if ctok_bytes_append(out, head, 16) != CTOK_OK:
+                return CTOK_ERR_MEMORY
+    return ctok_bytes_append(out, o.text.at, o.text.n)
 
 
 cdef ctok_status unigram_open_load(void *state, const uint8_t *p, size_t n) noexcept nogil:
@@ -332,16 +373,40 @@ cdef ctok_status unigram_open_load(void *state, const uint8_t *p, size_t n) noex
     return status
 
 
+cdef ctok_status load_restarts(UnigramOpen *o, const uint8_t **p, size_t *n) noexcept nogil:
+    """Read them from (*p)[0..*n), and advance *p behind them."""
+    cdef uint64_t i, many, place, before = 0, bits
+    cdef double sum
+    many = ctok_le64_get(p[0]) if n[0] >= 8 else 1
+    if n[0] < 8 or many > (n[0] - 8) / 16:
+        return CTOK_ERR_FORMAT
+    for i in range(many):
+        place = ctok_le64_get(p[0] + 8 + 16 * i)
+        bits = ctok_le64_get(p[0] + 16 + 16 * i)
+        memcpy(&sum, &bits, 8)
+        if place <= before:
+            return CTOK_ERR_FORMAT
+        if add_restart(&o.reaches, place, <float>sum) != CTOK_OK:
+            return CTOK_ERR_MEMORY
+        before = place
+    p[0] += 8 + 16 * many
+    n[0] -= 8 + 16 * many
+    return CTOK_OK
+
+
 cdef ctok_status load_checked(UnigramOpen *o, const uint8_t *p, size_t n) noexcept nogil:
     """Paths are found again from the border on. Those that do not come through it are worse or gone, and none of them is alive."""
     cdef uint64_t score, n_run
-    if n < 17 or p[0] > RUN_BYTES or (p[0] != RUN_NONE and o.model.unk == CTOK_NO_ID):
+    cdef ctok_status status
+    if n < 17 or p[0] > RUN_BYTES or (p[0] != RUN_NONE and o.model.unk == CTOK_NO_ID) or (p[0] == RUN_OPEN and o.model.single):
         return CTOK_ERR_FORMAT
     n_run = ctok_le64_get(p + 9)
     if n_run > n - 17 or (n_run != 0) != (p[0] == RUN_OPEN) or (p[0] == RUN_BYTES and not o.model.all_bytes):
         return CTOK_ERR_FORMAT
     score = ctok_le64_get(p + 1)
     memcpy(&o.nodes[0].score, &score, 8)
+    if o.model.single:
+        o.nodes[0].score = <float>o.nodes[0].score
     start_run(o)
     o.run = p[0]
     if ctok_bytes_append(&o.run_text, p + 17, n_run) != CTOK_OK:
@@ -349,8 +414,14 @@ cdef ctok_status load_checked(UnigramOpen *o, const uint8_t *p, size_t n) noexce
     if o.run != RUN_NONE:
         o.run_is_piece_start = o.run == RUN_OPEN
         learn_run(o, p + 17, n_run)
+    p += 17 + n_run
+    n -= 17 + n_run
+    if o.model.single:
+        status = load_restarts(o, &p, &n)
+        if status != CTOK_OK:
+            return status
     o.is_loading = True
-    if extend(o, p + 17 + n_run, n - 17 - n_run) != CTOK_OK:
+    if extend(o, p, n) != CTOK_OK:
         return CTOK_ERR_MEMORY
     return CTOK_OK if o.next == 0 or o.nodes[o.next].size else CTOK_ERR_FORMAT
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .._native.model import Model
     from ..stagespecs.models import Unigram, WordLevel, WordPiece
+    from ..stagespecs.sentencepiece import Pieces
 
     Declared = tuple[str, int] | tuple[str, int, bool]
     Builder = Callable[[Any, bool, tuple[Declared, ...]], Model]
@@ -95,8 +96,17 @@ def _of_texts(build: Callable[[Any], Model]) -> Builder:
     return builder
 
 
+def _pieces(record: Pieces, byte_level: bool, added: tuple[Declared, ...]) -> Model:
+    if record.kind == "unigram":
+        from .._native.spmunigram import SpmUnigram
+
+        return SpmUnigram(record.tokens, record.scores, record.types, record.unk_id, record.byte_fallback)
+    raise SpecError(f"a SentencePiece model of kind {record.kind!r} cannot be run")
+
+
 _BUILDERS: dict[str, Builder] = {
     "BPE": _bpe,
+    "Pieces": _pieces,
     "Unigram": _of_texts(_unigram),
     "WordLevel": _of_texts(_wordlevel),
     "WordPiece": _of_texts(_wordpiece),

@@ -1,0 +1,8 @@
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.model cimport Table
+from ctok._native.unigram cimport ScoredPieces
+
+cdef class SpmUnigram(ScoredPieces):
+    cdef readonly uint32_t n_pieces
+    cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n)

@@ -1,0 +1,174 @@
+"""The unigram model as SentencePiece runs it.
+
+What decides there, found with models made for it and the live package (0.2.3):
+
+* Scores are added up from the start of the text in single precision, each sum rounded at once; of equal sums the one whose last token
+  starts first stays. The best paths to all places are found from left to right. When it is the turn of a place whose sum is more than
+  100,000 from 0, that sum is taken off it and off the sums that later places have by then, again rounded.
+* A user-defined piece of n bytes has the score (n - 1) / 10, rounded to single precision, whatever the file says, and competes like any
+  other: a normal piece with a higher score wins. Where paths are listed or drawn (lattice.pyx) n counts characters.
+* An unknown character, that is, one that is no piece by itself, has the lowest score of all normal pieces, less 10 (without normal ones:
+  the greatest number, which such restarts bring back to 0). Unused pieces are as if
+  they were not there; what is of another type (unknown, control, byte) is never found in a text.
+* Unknown characters that stand together are one unknown token; with byte fallback each is given as its bytes instead.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
+from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_status
+from ctok._native.model cimport Table
+from ctok._native.unigram cimport plant, set_unigram
+from ctok._native.viterbi cimport UnigramModel
+
+from ..errors import SpecError
+
+cdef enum:
+    NORMAL = 1
+    USER_DEFINED = 4
+    BYTE = 6
+
+cdef double PENALTY = 10.0      # what an unknown character costs beyond the least probable piece
+cdef double ALONE = 3.4028234663852886e38   # its score where no piece is normal: the greatest number of single precision
+
+
+cdef class SpmUnigram(ScoredPieces):
+    """The unigram model of a SentencePiece model.
+
+    Parameters
+    ----------
+    tokens
+        A `spec.TokenTable` of all pieces, in UTF-8. Of equal pieces the last that a text can give counts.
+    scores
+        By id, little-endian float32.
+    types
+        By id, a byte each, as in `stagespecs.sentencepiece.Pieces`.
+    unk_id
+        The id of unknown characters.
+    byte_fallback
+        Unknown characters become the byte pieces of their bytes.
+
+    Raises
+    ------
+    SpecError
+        The table is out of byte order, an id has no score or type, or with byte fallback some byte has no piece.
+
+    Notes
+    -----
+    Encoding costs a walk through the tree for each character of what has not been met lately: linear in the bytes for pieces of bounded
+    length.
+    """
+
+    def __cinit__(self, tokens, scores, types, unk_id=0, byte_fallback=False):
+        cdef Table table = Table(tokens), kept
+        cdef const float[::1] score_of = memoryview(scores).cast("B").cast("f") if len(scores) else memoryview(bytes(4)).cast("f")
+        cdef const uint8_t[::1] type_of = memoryview(types).cast("B") if len(types) else memoryview(bytes(1))
+        cdef size_t n = len(memoryview(types).cast("B"))
+        if len(memoryview(scores).cast("B")) != 4 * n:
+            raise SpecError(f"there are {n} types, but {len(memoryview(scores).cast('B'))} bytes of scores")
+        if not 0 <= unk_id < n:
+            raise SpecError(f"unk_id is {unk_id}, but there are {n} pieces")
+        kept = self.found_in_texts(table, type_of, n)
+        plant(&self.m, kept)
+        keep_scores(&self.m, kept, &score_of[0], &type_of[0], n)
+        self.n_pieces = <uint32_t>n
+        self.unk_id = unk_id
+        self.m.unk = unk_id
+        self.m.byte_fallback = byte_fallback
+        self.m.single = True
+        set_unigram(self)
+        if byte_fallback and not self.m.all_bytes:
+            raise SpecError("byte_fallback, but not every byte has a piece")
+
+    cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n):
+        """The pieces that a text can give, as a table of their own; the others are learnt."""
+        cdef ctok_bytes data, ends, ids
+        cdef uint32_t k, begin = 0, end
+        cdef int b
+        cdef ctok_status status = CTOK_OK
+        for b in range(256):
+            self.m.byte_ids[b] = CTOK_NO_ID
+        data.at = ends.at = ids.at = NULL
+        data.n = ends.n = ids.n = data.cap = ends.cap = ids.cap = 0
+        try:
+            for k in range(table.n):
+                if table.ids[k] >= n:
+                    raise SpecError("token table: an id has no score")
+                if is_found(type_of[table.ids[k]]):
+                    if status == CTOK_OK:
+                        status = ctok_bytes_append(&data, table.data + begin, table.ends[k] - begin)
+                    end = <uint32_t>data.n
+                    if status == CTOK_OK:
+                        status = ctok_bytes_append(&ends, <const uint8_t *>&end, sizeof(end))
+                    if status == CTOK_OK:
+                        status = ctok_bytes_append(&ids, <const uint8_t *>&table.ids[k], sizeof(ctok_id))
+                    if status != CTOK_OK:
+                        raise MemoryError("no memory for the model")
+                elif type_of[table.ids[k]] == BYTE:
+                    b = byte_of(table.data + begin, table.ends[k] - begin)
+                    if b >= 0:
+                        self.m.byte_ids[b] = table.ids[k]
+                begin = table.ends[k]
+            return Table(Columns(as_bytes(&data), as_bytes(&ends), as_bytes(&ids)))
+        finally:
+            ctok_bytes_free(&data)
+            ctok_bytes_free(&ends)
+            ctok_bytes_free(&ids)
+
+
+class Columns:
+    """The three buffers of a token table."""
+
+    __slots__ = ("data", "ends", "ids")
+
+    def __init__(self, data, ends, ids):
+        self.data, self.ends, self.ids = data, ends, ids
+
+
+cdef bytes as_bytes(const ctok_bytes *b):
+    return (<const char *>b.at)[:b.n] if b.n else b""
+
+
+cdef inline bint is_found(uint8_t type) noexcept nogil:
+    return type == NORMAL or type == USER_DEFINED
+
+
+cdef int byte_of(const uint8_t *p, size_t n) noexcept nogil:
+    """The byte that a piece like <0x0A> stands for, or -1."""
+    cdef int high, low
+    if n != 6 or p[0] != 0x3C or p[1] != 0x30 or p[2] != 0x78 or p[5] != 0x3E:
+        return -1
+    high = digit_of(p[3])
+    low = digit_of(p[4])
+    return high << 4 | low if high >= 0 and low >= 0 else -1
+
+
+cdef int digit_of(uint8_t c) noexcept nogil:
+    return c - 0x30 if 0x30 <= c <= 0x39 else c - 0x41 + 10 if 0x41 <= c <= 0x46 else -1
+
+
+cdef object keep_scores(UnigramModel *m, Table table, const float *score_of, const uint8_t *type_of, size_t n):
+    """The scores of the pieces in the table, by 1 + place; [0]: of an unknown character."""
+    cdef size_t i
+    cdef uint32_t begin = 0
+    cdef double least = INFINITY
+    m.score_of = <double *>ctok_mem_alloc(<size_t>table.n + 1, sizeof(double))
+    if m.score_of == NULL:
+        raise MemoryError("no memory for the model")
+    for i in range(n):
+        if type_of[i] == NORMAL and score_of[i] < least:
+            least = score_of[i]
+    m.score_of[0] = <float>(least - PENALTY) if least < INFINITY else ALONE
+    m.longest = 1
+    for i in range(table.n):
+        m.longest = max(m.longest, <size_t>(table.ends[i] - begin))
+        m.score_of[i + 1] = score_of[table.ids[i]]
+        if type_of[table.ids[i]] == USER_DEFINED:
+            m.score_of[i + 1] = <float>(0.1 * (<double>(table.ends[i] - begin) - 1))
+        begin = table.ends[i]
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)

@@ -1,0 +1,158 @@
+"""SentencePiece's unigram model against the live reference and against its twin: whole and open."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctok._native import model, spmunigram, unigram, unigram_open, viterbi, vocab
+from ctok._native.spmunigram import SpmUnigram
+from ctok._reference import spmunigram as twin
+from ctok.errors import SpecError
+from ctok.spec import TokenTable
+from ctok.stages.models import build_model
+from model_checks import check_bad_states, check_memory, check_open_form
+from piece_models import BYTE, BYTES, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, model_of, proto_of, reference_of
+
+CHECKING = vocab.fail_after(0) != -1 or vocab.fail_after(-1) != -1
+UNK = ("<unk>", 0.0, UNKNOWN)
+AS_IT_IS = {"name": "identity", "add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": False}
+
+# Few scores, so that sums are equal; some that differ in the last bit; some so large that sums begin anew all the time.
+EVEN = st.sampled_from([-0.1, -0.2, -0.3, -0.5, -0.6])
+CLOSE = st.builds(lambda a, b: -1.1 * a - b * 2.0**-22, st.integers(1, 3), st.integers(0, 2))
+HUGE = st.sampled_from([-30000.125, -60000.33, -1e5, -100000.01, -33333.3, -1e8, -2.25])
+ODD = st.sampled_from([0.0, 0.3, 2.5, 1e-30, -1e-38, 4e-38, -1e-7, 12345.6])
+CHARS = st.sampled_from("aab\u00e9\u2581\u2581c")
+TYPES = [NORMAL, NORMAL, NORMAL, NORMAL, USER_DEFINED, UNUSED, CONTROL]
+
+
+@st.composite
+def models(draw):
+    """Pieces of a model; those for bytes among them or not."""
+    scores = draw(st.sampled_from([EVEN, CLOSE, HUGE, ODD, st.floats(-20, 3, width=32)]))
+    types = st.sampled_from(draw(st.sampled_from([TYPES, [NORMAL], [USER_DEFINED, UNUSED]])))
+    texts = draw(st.lists(st.text(CHARS, min_size=1, max_size=4), max_size=14, unique=True))
+    pieces = [UNK, ("q", -9.0, UNUSED), *((text, draw(scores), draw(types)) for text in texts)]
+    return pieces + BYTES if draw(st.booleans()) else pieces
+
+
+TEXTS = st.lists(st.text(CHARS, min_size=1, max_size=9), min_size=1, max_size=6).map(lambda parts: "".join(parts) * len(parts[0]))
+
+
+def kernel_of(pieces):
+    return build_model(model_of(pieces))
+
+
+def bytes_of(pieces):
+    numbers = [number for number, piece in enumerate(pieces) if piece[2] == BYTE]
+    return numbers or None
+
+
+def reference(pieces):
+    return reference_of(proto_of(pieces, **AS_IT_IS))
+
+
+def check(pieces, texts, cuts=()):
+    live, kernel, byte_ids = reference(pieces), kernel_of(pieces), bytes_of(pieces)
+    for text in texts:
+        raw = text.encode()
+        want = live.encode(text)
+        assert kernel.encode(raw) == want
+        assert kernel.encode_with_ends(raw)[0] == want
+        tokens = twin.to_ids(raw, twin.best_path(pieces, raw), 0, byte_ids)
+        assert [number for number, _ in tokens] == want
+        assert kernel.encode_with_ends(raw)[1] == [end for _, end in tokens]
+        check_open_form(kernel, raw, cuts)
+
+
+@given(models(), TEXTS, st.lists(st.integers(0, 60), max_size=8))
+def test_random_models_give_what_the_reference_gives(pieces, text, cuts):
+    check(pieces, [text], cuts)
+
+
+def test_sums_are_made_in_single_precision():
+    pieces = [UNK, ("a", -1.0, NORMAL), ("x", -1.0, NORMAL), ("y", -1.0, NORMAL), ("xy", -2.0 - 2.0**-10, NORMAL)]
+    live, kernel = reference(pieces), kernel_of(pieces)
+    for before in (0, 1000, 8000, 16000, 20000):
+        text = "a" * before + "xy"
+        assert kernel.encode(text.encode()) == live.encode(text)
+    assert kernel.encode(b"a" * 1000 + b"xy")[-2:] == [2, 3] and kernel.encode(b"a" * 20000 + b"xy")[-1] == 4
+
+
+@pytest.mark.parametrize("score", [-1.0, 1.0, -0.7, -333.3])
+def test_sums_begin_anew_behind_100000(score):
+    pieces = [UNK, ("a", score, NORMAL), ("x", -1.0, NORMAL), ("y", -1.0, NORMAL), ("xy", -2.0 - 2.0**-9, NORMAL)]
+    pieces.append(("aaa", 3 * score, NORMAL))
+    live, kernel = reference(pieces), kernel_of(pieces)
+    turn = int(100000 / abs(score))
+    for place in (turn - 1, turn, turn + 1, turn + 2, 2 * turn + 2):
+        text = "a" * place + "xy"
+        want = live.encode(text)
+        assert kernel.encode(text.encode()) == want
+        one, ids = kernel.open(), []
+        for start in range(0, len(text), 997):
+            ids += one.feed(text[start : start + 997].encode())
+            other = kernel.open()
+            other.load(one.save())
+            one = other
+        assert ids + one.end() == want
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 10, 100])
+def test_user_defined_pieces_have_a_score_by_their_bytes(length):
+    for text in ("a" * length, "\u00e9" * length):
+        score = twin.single(0.1 * (len(text.encode()) - 1))
+        for rival in (score, score - 1e-6, score + 1e-6):
+            check([UNK, (text, -3.0, USER_DEFINED), ("c", 0.0, NORMAL), (text + "c", rival, NORMAL)], [text + "c"])
+
+
+def test_unknown_characters_cost_ten_more_than_the_least_of_normal_pieces():
+    for rival in (-30.0, -30.5, -29.5, -1.0):
+        rest = [("x", -90.0, USER_DEFINED), ("y", -80.0, UNUSED), ("z", -70.0, CONTROL), ("ab", 2 * rival, NORMAL), ("a", -20.0, NORMAL)]
+        for pieces in ([UNK, *rest], [UNK, *rest, *BYTES]):
+            check(pieces, ["ab", "abz", "xyzab", "\u00e9\u00e9ab\u2581zz", "<unk>", "z<0x41>"])
+
+
+def test_unused_and_other_pieces_are_never_found():
+    pieces = [UNK, ("<s>", 0.0, CONTROL), ("ab", 5.0, UNUSED), ("a", -1.0, NORMAL), ("b", -1.0, UNUSED), *BYTES]
+    check(pieces, ["ab", "<s>", "<unk>", "<0x41>", "a<s>b"])
+
+
+def test_a_record_that_does_not_fit_is_refused():
+    record = model_of([UNK, ("a", -1.0, NORMAL)])
+    scores, types = record.scores, record.types
+    for bad in ((scores[:4], types, 0), (scores, types[:1], 0), (scores, types, 2)):
+        with pytest.raises(SpecError):
+            SpmUnigram(record.tokens, *bad)
+    with pytest.raises(SpecError):
+        SpmUnigram(record.tokens, record.scores, record.types, 0, True)
+    with pytest.raises(SpecError):
+        SpmUnigram(TokenTable(b"ba", b"\1\0\0\0\2\0\0\0", bytes(8)), record.scores, b"\1\1")
+
+
+def test_damaged_states_are_refused_or_harmless():
+    pieces = [UNK, ("\u00e9", -60000.0, NORMAL), ("aba", -3e4, NORMAL), ("bab", -70000.0, NORMAL)]
+    pieces += [("babx", -4.0, NORMAL), ("xyz", -1.0, NORMAL)]
+    for extra in ([], BYTES):
+        kernel = kernel_of(pieces + extra)
+        for text in ("abab\u00e9abab", "xx" + "ab" * 30, "axy"):
+            check_bad_states(kernel, text.encode())
+
+
+@pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+def test_models_that_find_no_memory_work_later():
+    pieces = [UNK, ("aba", -30000.0, NORMAL), ("bab", -70000.0, NORMAL), ("babx", -4.0, NORMAL), ("xyz", -1000.0, USER_DEFINED)]
+    texts = [b"ab" * 300, b"axyzxyxb", b"q" * 90, b"ab" * 9000 + b"qqq", b"x" * 70, "\u2581ab\u2581q".encode() * 40]
+    for extra in ([], BYTES):
+        check_memory([spmunigram, unigram, unigram_open, viterbi, model], lambda extra=extra: kernel_of(pieces + extra), texts)
+
+
+def test_a_long_text_without_blanks_needs_little():
+    kernel = kernel_of([UNK, ("a", -1.0, NORMAL), ("ab", -1.5, NORMAL), ("b", -2.0, NORMAL)])
+    one, rng, most = kernel.open(), random.Random(3), 0
+    for _ in range(200):
+        one.feed("".join(rng.choice("ab") for _ in range(1000)).encode())
+        most = max(most, len(one.save()))
+    assert most < 200
