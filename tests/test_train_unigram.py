@@ -144,13 +144,13 @@ def test_improved_scores_equal_the_twin(case):
     assert as_texts(model) == pytest.approx(twin.improved(words, scores), abs=1e-8)
 
 
-@given(words_and_scores(), st.integers(1, 20))
-def test_pruned_pieces_equal_the_twin(case, size):
+@given(words_and_scores(), st.integers(1, 20), st.sampled_from([0, 4.0]))
+def test_pruned_pieces_equal_the_twin(case, size, token_cost):
     words, scores = case
     model = model_of(words, scores)
     assert model.counted() == [twin.counted(words, scores)[piece] for piece in sorted(scores, key=str.encode)]
-    model.prune(size)
-    assert as_texts(model) == twin.pruned(words, scores, size)
+    model.prune(size, 1, token_cost)
+    assert as_texts(model) == twin.pruned(words, scores, size, token_cost)
 
 
 @settings(max_examples=20)

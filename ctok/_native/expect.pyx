@@ -39,6 +39,7 @@ cdef struct Job:
     # for `prune`
     const int64_t *counts
     double *losses
+    double token_cost
     double total
 
 
@@ -235,7 +236,7 @@ cdef double loss(Worker *w, const Job *job, uint32_t piece) noexcept nogil:
         n_without += 1
         e -= size_of(m, w.last[e])
     without -= n_without * log(job.total + count * (n_without - 1))
-    return max(count * (log(count) - log(job.total) - without), 0.0)
+    return max(count * (log(count) - log(job.total) - without + job.token_cost * (n_without - 1)), 0.0)
 
 
 # ---- the model ----
@@ -329,23 +330,26 @@ cdef class PieceModel:
             ctok_mem_free(sums)
         self.changed()
 
-    def prune(self, size_t size, int num_threads=1):
+    def prune(self, size_t size, int num_threads=1, double token_cost=0):
         """Drop pieces that no best path uses, those that others spell better, and of the rest those whose loss costs least, down to `size`
-        pieces. Scores stay."""
+        pieces. Scores stay.
+
+        A loss is that in the logarithm of the words' probability, and `token_cost` for each token more."""
         cdef int64_t *sums = <int64_t *>ctok_mem_zeroed(self.m.n, sizeof(int64_t))
         cdef double *losses = <double *>ctok_mem_zeroed(self.m.n, sizeof(double))
         try:
             if sums == NULL or losses == NULL:
                 raise MemoryError("no memory for the counts of pieces")
             self.run(count_all, sums, num_threads)
-            self.run(weigh_all, sums, num_threads, losses)
+            self.run(weigh_all, sums, num_threads, losses, token_cost)
             keep_best(&self.m, losses, size)
         finally:
             ctok_mem_free(losses)
             ctok_mem_free(sums)
         self.changed()
 
-    cdef int run(self, void (*work)(void *, size_t) noexcept nogil, int64_t *sums, int num_threads, double *losses=NULL) except -1:
+    cdef int run(self, void (*work)(void *, size_t) noexcept nogil, int64_t *sums, int num_threads, double *losses=NULL,
+                 double token_cost=0) except -1:
         """Run `work` on threads; their sums are added up in `sums`, which is what `prune` counted if there are `losses`."""
         cdef size_t n = max(1, min(num_threads, <int>CTOK_POOL_MAX)), i, hired = 0
         cdef uint32_t k
@@ -357,6 +361,7 @@ cdef class PieceModel:
         job.scale = self.scale
         job.counts = sums
         job.losses = losses
+        job.token_cost = token_cost
         if losses != NULL:
             for k in range(self.m.n):
                 job.total += <double>sums[k]

@@ -1,7 +1,8 @@
 """The first pieces of a unigram model: the substrings that occur most, found by sorting all suffixes.
 
-A substring is taken into account if what follows it differs between its occurrences (the end of a stretch differs from all), since
-otherwise a longer one occurs as often. Its score is its count times its length. Counts are those of the words, not of the distinct words.
+A substring is taken into account if what follows it, and what stands before it, differs between its occurrences (the ends of stretches
+differ from all): else a longer one occurs as often. Its score is its count times its length. Counts are those of the words, not of the
+distinct words.
 """
 
 from libc.math cimport log
@@ -18,6 +19,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 
 cdef enum:
     CODES = 0x110000
+    VARIOUS = 0xFFFFFFFF
 
 # A substring: where in the order of suffixes its occurrences begin, its length in symbols, how often it occurs.
 cdef struct Seed:
@@ -29,6 +31,7 @@ cdef struct Open:               # a substring on the way through the suffixes in
     uint32_t rank
     uint32_t length
     uint64_t count
+    uint32_t before             # the symbol that stands before all its occurrences, or VARIOUS
 
 cdef struct Search:
     const Counted *words
@@ -93,13 +96,17 @@ cdef ctok_status set_up(Search *s) noexcept nogil:
 
 
 cdef ctok_status keep(Search *s, const Open *node) noexcept nogil:
-    """Take a substring into account if it may be a piece and does not occur once only."""
-    cdef size_t cap, from_
+    """Take a substring into account if it may be a piece, does not occur once only, and no longer one may stand for it."""
+    cdef size_t cap, from_, end
+    cdef const uint8_t *p = s.words.data
     cdef Seed *seeds
     if node.length < 2 or node.count < 2 or node.length > s.rules.max_length:
         return CTOK_OK
     from_ = s.starts[node.rank]
-    if not is_valid(s.rules, s.words.data + s.begins[from_], s.begins[from_ + node.length] - s.begins[from_]):
+    end = s.begins[from_ + node.length]
+    if not is_valid(s.rules, p + s.begins[from_], end - s.begins[from_]):
+        return CTOK_OK
+    if node.before != VARIOUS and is_valid(s.rules, p + s.begins[from_ - 1], end - s.begins[from_ - 1]):
         return CTOK_OK
     if s.n_seeds == s.cap_seeds:
         cap = s.cap_seeds + s.cap_seeds // 2 + 1024
@@ -119,46 +126,53 @@ cdef ctok_status collect(Search *s, Open *stack) noexcept nogil:
     """Go through the suffixes in order. The stack (as deep as the longest stretch has symbols, and 2) holds the beginnings that the current
     one shares with what may follow, and itself."""
     cdef size_t i, top = 0, from_
-    cdef uint32_t common, length, rank
-    cdef uint64_t count
+    cdef uint32_t common, length
+    cdef Open below
     for i in range(s.n):
         from_ = s.starts[i]
         if s.text[from_] == 0:
             continue
         common = s.common[i]
-        count = 0
-        rank = <uint32_t>i
+        below.count = 0
         while top and stack[top - 1].length > common:
             top -= 1
-            stack[top].count += count
-            count = stack[top].count
-            rank = stack[top].rank
-            if keep(s, &stack[top]) != CTOK_OK:
+            if below.count:
+                add(&stack[top], &below)
+            below = stack[top]
+            if keep(s, &below) != CTOK_OK:
                 return CTOK_ERR_MEMORY
-        if top and stack[top - 1].length == common:
-            stack[top - 1].count += count
-        elif common:
-            stack[top].rank = rank
-            stack[top].length = common
-            stack[top].count = count
+        if below.count and top and stack[top - 1].length == common:
+            add(&stack[top - 1], &below)
+        elif below.count and common:
+            below.length = common
+            stack[top] = below
             top += 1
         length = s.left[from_]
-        count = s.words.counts[s.owner[from_]]
+        below.rank = <uint32_t>i
+        below.length = length
+        below.count = s.words.counts[s.owner[from_]]
+        below.before = s.text[from_ - 1] if from_ and s.text[from_ - 1] else VARIOUS
         if length == common:
-            stack[top - 1].count += count
-            continue
-        stack[top].rank = <uint32_t>i
-        stack[top].length = length
-        stack[top].count = count
-        top += 1
-    count = 0
+            add(&stack[top - 1], &below)
+        else:
+            stack[top] = below
+            top += 1
+    below.count = 0
     while top:
         top -= 1
-        stack[top].count += count
-        count = stack[top].count
-        if keep(s, &stack[top]) != CTOK_OK:
+        if below.count:
+            add(&stack[top], &below)
+        below = stack[top]
+        if keep(s, &below) != CTOK_OK:
             return CTOK_ERR_MEMORY
     return CTOK_OK
+
+
+cdef inline void add(Open *node, const Open *part) noexcept nogil:
+    """Count the occurrences of a longer substring for one of its beginnings."""
+    node.count += part.count
+    if node.before != part.before:
+        node.before = VARIOUS
 
 
 cdef inline double score(const Seed *s) noexcept nogil:

@@ -42,9 +42,10 @@ def is_valid(
 
 
 def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> dict[str, float]:
-    """The characters, and of the substrings that are followed by different things those with the highest count times length."""
+    """The characters, and of the substrings that stand between different things those with the highest count times length."""
     counts: dict[str, int] = {}
     followers: dict[str, set[object]] = {}
+    leaders: dict[str, set[object]] = {}
     for word, count in words.items():
         for start in range(len(word)):
             for end in range(start + 1, len(word) + 1):
@@ -52,11 +53,16 @@ def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> 
                 counts[piece] = counts.get(piece, 0) + count
                 # The end of a word is different from everything, also from the ends of the others.
                 followers.setdefault(piece, set()).add(word[end] if end < len(word) else (word, start))
+                leaders.setdefault(piece, set()).add(word[start - 1] if start else (word, end))
     chars = {piece: float(count) for piece, count in counts.items() if len(piece) == 1}
     others = {
         piece: float(count * len(piece))
         for piece, count in counts.items()
-        if len(piece) > 1 and count > 1 and valid(piece) and (len(followers[piece]) > 1 or _ends_a_word(followers[piece]))
+        if len(piece) > 1
+        and count > 1
+        and valid(piece)
+        and _differ(followers[piece])
+        and (_differ(leaders[piece]) or not valid(next(iter(leaders[piece])) + piece))  # type: ignore[operator]
     }
     best = sorted(others, key=lambda piece: (-others[piece], piece))[: max(0, most - len(chars))]
     chosen = chars | {piece: others[piece] for piece in best}
@@ -64,8 +70,8 @@ def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> 
     return {piece: math.log(score) - total for piece, score in sorted(chosen.items())}
 
 
-def _ends_a_word(followers: set[object]) -> bool:
-    return any(isinstance(follower, tuple) for follower in followers)
+def _differ(neighbours: set[object]) -> bool:
+    return len(neighbours) > 1 or any(isinstance(neighbour, tuple) for neighbour in neighbours)
 
 
 def _paths(word: str, scores: Mapping[str, float]) -> list[list[str]]:
@@ -134,7 +140,7 @@ def counted(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, 
     return sums
 
 
-def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
+def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int, token_cost: float = 0) -> dict[str, float]:
     """Keep the characters, and the pieces whose loss would cost most."""
     counts = counted(words, scores)
     total = sum(counts.values())
@@ -147,7 +153,7 @@ def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> 
             continue
         without = sum(math.log(counts[part] + count) for part in reversed(path))
         without -= len(path) * math.log(total + count * (len(path) - 1))
-        losses[piece] = max(0.0, count * (math.log(count) - math.log(total) - without))
+        losses[piece] = max(0.0, count * (math.log(count) - math.log(total) - without + token_cost * (len(path) - 1)))
     n_chars = sum(len(piece) == 1 for piece in scores)
     kept = set(sorted(losses, key=lambda piece: (-losses[piece], piece))[: max(0, size - n_chars)])
     return {piece: score for piece, score in scores.items() if len(piece) == 1 or piece in kept}
