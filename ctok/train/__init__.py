@@ -13,15 +13,29 @@ if TYPE_CHECKING:
     from .corpus import Block, Corpus, as_corpus, files, texts
     from .counts import Counts, count_pretokens
     from .unigram import UnigramTrainer
+    from .words import CharTrainer, WordLevelTrainer
 
-__all__ = ["Block", "Corpus", "Counts", "UnigramTrainer", "as_corpus", "count_pretokens", "files", "texts"]
+__all__ = [
+    "Block",
+    "CharTrainer",
+    "Corpus",
+    "Counts",
+    "UnigramTrainer",
+    "WordLevelTrainer",
+    "as_corpus",
+    "count_pretokens",
+    "files",
+    "texts",
+]
 
 # Name -> the module that it is in.
 _ON_FIRST_USE = {
     "Block": ".corpus",
+    "CharTrainer": ".words",
     "Corpus": ".corpus",
     "Counts": ".counts",
     "UnigramTrainer": ".unigram",
+    "WordLevelTrainer": ".words",
     "as_corpus": ".corpus",
     "count_pretokens": ".counts",
     "files": ".corpus",

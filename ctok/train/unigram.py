@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TrainingError
-from . import _options, _unigram_spec
+from . import _options, _sentencepiece, _unigram_spec
 from ._alphabet import character_classes, covered
 from .counts import count_pretokens
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UnigramTrainer"]
 
-STYLES = ("huggingface", "sentencepiece")
 # Option -> default. A pair: in Hugging Face's style, in sentencepiece's.
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = _sentencepiece.DEFAULTS | {
     "special_tokens": (),
     "unk_token": "<unk>",
     "initial_alphabet": (),
@@ -31,35 +30,21 @@ DEFAULTS: dict[str, Any] = {
     "token_cost": 4.0,
     "max_piece_length": 16,
     "seed_size": 1_000_000,
-    "byte_fallback": False,
     "split_by_unicode_script": (False, True),
     "split_by_number": (False, True),
     "split_digits": False,
-    "split_by_whitespace": True,
-    "treat_whitespace_as_suffix": False,
     "allow_whitespace_only_pieces": False,
     "hard_vocab_limit": (False, True),
     "normalizer": None,
     "pre_tokenizer": None,
-    "user_defined_symbols": (),
-    "control_symbols": (),
-    "unk_id": 0,
-    "bos_id": 1,
-    "eos_id": 2,
-    "pad_id": -1,
-    "bos_piece": "<s>",
-    "eos_piece": "</s>",
-    "pad_piece": "<pad>",
-    "unk_surface": " \u2047 ",
     "self_test_size": 0,
     "name": "unigram",
 }
-ALIASES = {
+ALIASES = _sentencepiece.ALIASES | {
     "num_sub_iterations": "n_sub_iterations",
     "max_sentencepiece_length": "max_piece_length",
     "seed_sentencepiece_size": "seed_size",
     "required_chars": "initial_alphabet",
-    "unk_piece": "unk_token",
     "self_test_sample_size": "self_test_size",
 }
 
@@ -126,21 +111,15 @@ class UnigramTrainer:
     """
 
     def __init__(self, vocab_size: int = 8000, *, style: str = "huggingface", **options: Any) -> None:
-        if style not in STYLES:
-            raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
-        index = STYLES.index(style)
-        defaults = {name: value[index] if type(value) is tuple and value else value for name, value in DEFAULTS.items()}
-        o = _options.resolve("UnigramTrainer", defaults | {"vocab_size": vocab_size, "style": style}, ALIASES, options)
+        defaults = _sentencepiece.style_defaults(DEFAULTS, style) | {"vocab_size": vocab_size}
+        o = _options.resolve("UnigramTrainer", defaults, ALIASES, options)
         _options.at_least(o, 1, "vocab_size", "n_sub_iterations", "max_piece_length", "seed_size")
         _options.at_least(o, 0, "self_test_size")
         _options.share(o, "shrinking_factor", False)
         _options.share(o, "character_coverage", True)
-        if style == "huggingface" and (o.user_defined_symbols or o.control_symbols):
-            raise ValueError("user_defined_symbols and control_symbols belong to style='sentencepiece'; use special_tokens")
-        if style == "sentencepiece" and o.special_tokens:
-            raise ValueError("special_tokens belong to style='huggingface'; use control_symbols and user_defined_symbols")
         o.initial_alphabet = sorted({text[0] for text in o.initial_alphabet if text})
-        self.options = _unigram_spec.completed(o)
+        _unigram_spec.complete(o)
+        self.options = o
 
     def train(
         self,
@@ -177,7 +156,7 @@ class UnigramTrainer:
         o = self.options
         counts = count_pretokens(
             corpus,
-            o.pre_tokenizer if o.style == "huggingface" else _unigram_spec.blanks(o),
+            o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o),
             o.normalizer,
             num_threads=num_threads,
             max_memory=max_memory,
@@ -193,10 +172,10 @@ class UnigramTrainer:
     ) -> Spec:
         """The same with words that have been counted."""
         o, report = self.options, progress or _silent
-        counts = _unigram_spec.cut_out(counts, o.user_defined_symbols)
+        counts = _sentencepiece.cut_out(counts, o.user_defined_symbols)
         threads = _threads(num_threads)
         found, chars, total = self._stretches(counts)
-        taken = {text for text, _ in _unigram_spec.head(o)}
+        taken = {*_unigram_spec.taken(o)}
         chars = [char for char in chars if char not in taken]
         room = o.vocab_size - len(taken)
         if len(chars) > room:

@@ -1,0 +1,215 @@
+"""Vocabularies that are read off the counts: whole words, single characters."""
+
+from __future__ import annotations
+
+from ..errors import TrainingError
+from ..spec import Spec
+from . import _options, _sentencepiece
+from ._alphabet import covered
+from .counts import count_pretokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import SimpleNamespace
+    from typing import Any
+
+    from ..spec import Record
+    from .counts import Counts
+
+__all__ = ["CharTrainer", "WordLevelTrainer"]
+
+_SHARED: dict[str, Any] = _sentencepiece.DEFAULTS | {"special_tokens": (), "unk_token": "<unk>", "normalizer": None, "pre_tokenizer": None}
+
+
+class _Trainer:
+    """What the two share: options, counting, and either library's form of the result."""
+
+    options: SimpleNamespace
+    _kind: str
+
+    def train(
+        self,
+        corpus: Any,
+        *,
+        num_threads: int | None = None,
+        max_memory: int | None = None,
+        errors: str = "strict",
+        field: str = "text",
+        progress: Callable[[str, int, int | None], object] | None = None,
+    ) -> Spec:
+        """Train on a corpus: whatever `ctok.train.count_pretokens` takes; the other parameters are its own as well.
+
+        Raises
+        ------
+        TrainingError
+            There is no text, or it has not as many tokens as were asked for.
+        CorpusError, MemoryLimitError, TypeError
+            As `count_pretokens`.
+        """
+        o = self.options
+        counts = count_pretokens(
+            corpus,
+            o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o),
+            o.normalizer,
+            num_threads=num_threads,
+            max_memory=max_memory,
+            errors=errors,
+            field=field,
+            lines=o.style == "sentencepiece",
+            progress=progress,
+        )
+        return self.train_counts(counts)
+
+    def train_counts(self, counts: Counts) -> Spec:
+        """The same with words that have been counted."""
+        o = self.options
+        counts = _sentencepiece.cut_out(counts, o.user_defined_symbols)
+        if not len(counts):
+            raise TrainingError("the corpus has no words to learn from")
+        return _spec_of(o, self._learned(counts), self._kind)
+
+    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
+        """All that may become a token, with its count, the best first."""
+        raise NotImplementedError
+
+
+class WordLevelTrainer(_Trainer):
+    """The most frequent words; `train` gives a `Spec`.
+
+    Parameters
+    ----------
+    vocab_size
+        Tokens in all, special ones included.
+    style
+        ``"huggingface"``: a WordLevel model of a tokenizer.json. ``"sentencepiece"``: a .model of type word.
+    min_frequency
+        Words that were seen less often are left out.
+    special_tokens
+        In Hugging Face's style: texts or `AddedToken` objects, which take the first ids.
+    unk_token
+        What stands for all other words; put first if it is no special token. None: they cannot be encoded.
+    normalizer, pre_tokenizer
+        The stages before the model. Default: none; Whitespace.
+    name
+        What the `Spec` is called.
+    **options
+        In sentencepiece's style: user_defined_symbols and so on, as for `UnigramTrainer`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is no such option, or it cannot have this value.
+
+    Notes
+    -----
+    Of words that are equally frequent those with the lower bytes come first.
+    """
+
+    _kind = "word"
+
+    def __init__(self, vocab_size: int = 30000, *, style: str = "huggingface", **options: Any) -> None:
+        defaults = _sentencepiece.style_defaults(_SHARED | {"min_frequency": 0, "name": "wordlevel"}, style)
+        o = _options.resolve("WordLevelTrainer", defaults | {"vocab_size": vocab_size}, _sentencepiece.ALIASES, options)
+        _options.at_least(o, 1, "vocab_size")
+        _options.at_least(o, 0, "min_frequency")
+        self.options = _complete(o)
+
+    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
+        least = self.options.min_frequency
+        order = sorted(((word, count) for word, count in counts if count >= least), key=lambda item: (-item[1], item[0]))
+        return [(word.decode(), count) for word, count in order]
+
+
+class CharTrainer(_Trainer):
+    """The characters of a corpus; `train` gives a `Spec`.
+
+    Parameters
+    ----------
+    vocab_size
+        Tokens in all, special ones included; None: all characters.
+    style
+        ``"huggingface"``: a tokenizer.json that cuts a text into characters and looks them up (WordLevel). ``"sentencepiece"``: a .model
+        of type char.
+    character_coverage
+        The share of the corpus whose characters become tokens. Default 1, in sentencepiece's style 0.9995.
+    initial_alphabet (required_chars)
+        Characters that become tokens whether they occur or not.
+    special_tokens, unk_token, normalizer, name, **options
+        As for `WordLevelTrainer`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is no such option, or it cannot have this value.
+    """
+
+    _kind = "char"
+
+    def __init__(self, vocab_size: int | None = None, *, style: str = "huggingface", **options: Any) -> None:
+        own = {"character_coverage": (1.0, 0.9995), "initial_alphabet": (), "name": "char"}
+        defaults = _sentencepiece.style_defaults(_SHARED | own, style) | {"vocab_size": 1 << 30}
+        aliases = _sentencepiece.ALIASES | {"required_chars": "initial_alphabet"}
+        o = _options.resolve("CharTrainer", defaults, aliases, options | ({} if vocab_size is None else {"vocab_size": vocab_size}))
+        _options.at_least(o, 1, "vocab_size")
+        _options.share(o, "character_coverage", True)
+        if o.style == "huggingface" and o.pre_tokenizer is None:
+            from ..stagespecs.pretokenizers import FixedLength
+
+            o.pre_tokenizer = FixedLength(1)
+        self.options = _complete(o)
+
+    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
+        from .._native.stretches import count_characters
+
+        o = self.options
+        found = count_characters(counts.data, counts.ends, counts.counts)
+        chosen = covered(found, o.character_coverage, (text[0] for text in o.initial_alphabet if text))
+        return sorted(((char, found.get(char, 0)) for char in chosen), key=lambda item: (-item[1], item[0]))
+
+
+def _complete(o: SimpleNamespace) -> SimpleNamespace:
+    if o.style == "sentencepiece":
+        _sentencepiece.complete(o)
+        return o
+    o.user_defined_symbols = tuple(o.user_defined_symbols)
+    if o.user_defined_symbols or o.control_symbols:
+        raise ValueError("user_defined_symbols and control_symbols belong to style='sentencepiece'; use special_tokens")
+    o.special_tokens = _options.special(o.special_tokens, o.unk_token)
+    if o.pre_tokenizer is None:
+        from ..stagespecs.pretokenizers import Whitespace
+
+        o.pre_tokenizer = Whitespace()
+    return o
+
+
+def _spec_of(o: SimpleNamespace, learned: Iterable[tuple[str, int]], kind: str) -> Spec:
+    """The special tokens, and as many of the learned ones as there is room for."""
+    if o.style == "sentencepiece":
+        return _sentencepiece.spec_of(o, list(_scored(learned, o)), kind)
+    from ..stagespecs.models import WordLevel, table_of_texts
+
+    ids = {token.content: token.id for token in o.special_tokens}
+    for text, _ in learned:
+        if len(ids) >= o.vocab_size:
+            break
+        ids.setdefault(text, len(ids))
+    decoder: Record | None = None
+    if kind == "char":
+        from ..stagespecs.decoders import Fuse
+
+        decoder = Fuse()
+    roles = {} if o.unk_token is None else {"unk": o.unk_token}
+    model = WordLevel(table_of_texts(ids), o.unk_token or "<unk>")
+    return Spec(o.name, model, o.pre_tokenizer, o.special_tokens, o.normalizer, decoder=decoder, roles=roles)
+
+
+def _scored(learned: Iterable[tuple[str, int]], o: SimpleNamespace) -> Iterable[tuple[str, float]]:
+    """The logarithm of each one's share in all."""
+    from math import log
+
+    taken = {text for text, _ in _sentencepiece.head(o)}
+    listed = [(text, count) for text, count in learned if text not in taken]
+    total = sum(count for _, count in listed)
+    for text, count in listed[: max(0, o.vocab_size - len(taken))]:
+        yield text, log(max(count, 0.5)) - log(max(total, 1))
