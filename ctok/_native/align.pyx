@@ -19,7 +19,6 @@ from ctok._native.rooms cimport Policy, Side, Stages
 from ctok._native.mergelist cimport UNKNOWN_DROPPED, merges_counted
 from ctok._native.normalize cimport normal_map
 from ctok._native.pipeline cimport Literals, Pipeline, place_in, raise_for
-from ctok._native.unigram cimport Unigram
 
 # One text on its way through the stages, and what came out.
 cdef struct Alignment:
@@ -44,6 +43,7 @@ cdef struct Alignment:
     uint32_t word
     bint is_later
     ctok_origins origins
+    bint collects               # instead of ids: the bytes of each pretoken in names, in the place of its id CTOK_NO_ID
     size_t bad
     uint32_t number
 
@@ -101,7 +101,7 @@ cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, con
                 a.number = side.base + event.token
                 return CTOK_ERR_STOPPED
             status = ctok_ids_push(&a.added, <uint32_t>a.ids.n)
-            if status == CTOK_OK and frame.map != NULL:     # in a normalised text it is called what it is there
+            if status == CTOK_OK and frame.map != NULL and not a.collects:     # in a normalised text it is called what it is there
                 status = note_name(a, a.ids.n, p + event.start, event.end - event.start)
             if status == CTOK_OK:
                 status = ctok_ids_push(&a.ids, event.id)
@@ -161,6 +161,9 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
     """One pretoken: its ids, and the places of their tokens. It begins at `begin` of what `map` speaks of; NULL: of the stretch itself."""
     cdef size_t k, start = 0, stop = 0, first, last, begin_ids = a.ids.n
     cdef ctok_status status
+    if a.collects:
+        status = ctok_ids_push(&a.ids, CTOK_NO_ID)
+        return note_name(a, begin_ids, p, n) if status == CTOK_OK else status
     a.ends.n = 0
     status = a.f.ops.encode(a.f.model, a.scratch, p, n, &a.ids, &a.ends)
     if status == CTOK_OK:
@@ -191,9 +194,7 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
 cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals):
     memset(a, 0, sizeof(Alignment))
     a.f = &tokenizer.flow.stages
-    a.unk = CTOK_NO_ID
-    if isinstance(tokenizer.flow.model, Unigram) and (<Unigram>tokenizer.flow.model).unk_id is not None:
-        a.unk = (<Unigram>tokenizer.flow.model).unk_id
+    a.unk = CTOK_NO_ID if tokenizer.flow.shown_unk is None else tokenizer.flow.shown_unk
     a.policy = &literals.sides.sought if literals is not None else &tokenizer.flow.none
     if a.f.cutter != NULL and cut_new(a.f.cutter, &a.cut, True) != CTOK_OK:
         raise MemoryError("no memory to align a text")
@@ -285,6 +286,42 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
         return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), names_of(&a)
     finally:
         end(&a)
+
+
+def stretches(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, original=None):
+    """Return what the model gets of a text, as bytes, and the ids of added tokens between that. Parameters as `align` has them."""
+    cdef Alignment a
+    cdef Frame whole
+    cdef ctok_status status
+    cdef const uint8_t *p = text
+    cdef size_t n = len(text)
+    cdef Literals literals = tokenizer.policy(allowed, disallowed)
+    if n >= 1 << 30:
+        raise ValueError(f"a text of {n} bytes is too long to be taken apart; 1 GiB is the limit")
+    memset(&whole, 0, sizeof(whole))
+    try:
+        begin(&a, tokenizer, literals)
+        a.collects = True
+        with nogil:
+            status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
+        if status != CTOK_OK:
+            raise_in(&a, status, text, text if original is None else original, literals)
+        return parts_of(&a)
+    finally:
+        end(&a)
+
+
+cdef list parts_of(const Alignment *a):
+    cdef size_t i, k = 0, start = 0
+    parts = []
+    for i in range(a.ids.n):
+        if k < a.named.n and a.named.at[k] == i:
+            parts.append((<const char *>a.names.at)[start:a.named_stops.at[k]])
+            start = a.named_stops.at[k]
+            k += 1
+        else:
+            parts.append(a.ids.at[i])
+    return parts
 
 
 def fail_after(long n):

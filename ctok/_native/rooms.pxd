@@ -54,4 +54,5 @@ cdef class Flow:
     cdef AddedTokens normed_automaton
     cdef AddedTokens automaton(self, bint normed)
     cdef readonly bint streams
+    cdef readonly object shown_unk      # the id of what has no token, if encodings call that what it is; or None
     cdef object _signature      # a str, or what gives it

@@ -16,6 +16,7 @@ class Flow:
     safe: SafeCut | None
     added: tuple[tuple[str, int, int, str | None], ...]
     streams: bool
+    shown_unk: int | None
     def __new__(
         cls,
         model: Model,
@@ -24,6 +25,7 @@ class Flow:
         added: Iterable[tuple[str, int, int, str | None]] = ...,
         signature: Callable[[], str] = ...,
         safe: SafeCut | None = ...,
+        shown_unk: int | None = ...,
     ) -> Flow: ...
     @property
     def signature(self) -> str: ...

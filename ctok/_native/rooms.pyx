@@ -25,9 +25,12 @@ cdef class Flow:
         different tokenizers apart.
     safe
         The `SafeCut` of a list of merges whose pretokens may be very long.
+    shown_unk
+        The id of what has no token, if encodings call that what it is instead of by the name of the unknown token.
     """
 
-    def __cinit__(self, Model model not None, Normalizer normalizer, Cutter cutter, added=(), signature=str, SafeCut safe=None):
+    def __cinit__(self, Model model not None, Normalizer normalizer, Cutter cutter, added=(), signature=str, SafeCut safe=None,
+                  shown_unk=None):
         self._signature = signature
         self.model = model
         self.normalizer = normalizer
@@ -40,6 +43,7 @@ cdef class Flow:
         self.stages.model = model.model
         self.stages.merges = &(<MergeList>model).m if isinstance(model, MergeList) else NULL
         self.safe = safe
+        self.shown_unk = shown_unk
         self.stages.safe = &safe.c if safe is not None else NULL
         self.stages.normal = &normalizer.n if normalizer is not None else NULL
         self.stages.cutter = &cutter.c if cutter is not None else NULL

@@ -36,7 +36,7 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
         It says something that ctok cannot run; the message names the stage.
     """
     byte_level = _is_byte_level(spec)
-    declared = tuple(map(_declared, spec.added_tokens))
+    declared = tuple(map(_declared, spec.added_tokens)) + _special_pieces(spec)
     model = build_model(spec.model, byte_level, declared)
     spelled_out = byte_level and isinstance(model, MergeList)
     vocab = model.vocab if isinstance(model, MergeList) else _vocabulary(spec.model.tokens, declared)
@@ -45,9 +45,31 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     normalize = None if normalizer is None else normalizer.normalize
     added = [sought(token, normalize) for token in spec.added_tokens]
     safe = model.safe_cut() if isinstance(model, MergeList) and _may_be_long(spec) else None
-    flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe)
+    shown_unk = getattr(model, "unk_id", None) if _kind(spec) in ("Pieces", "Unigram") else None
+    flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe, shown_unk)
     template = build_post_processor(spec.post_processor).around()
-    return vocab, flow, template, build_decoder(spec.decoder, vocab, byte_level=spelled_out)
+    return vocab, flow, template, _decoding(spec, vocab, byte_level=spelled_out)
+
+
+def _special_pieces(spec: Spec) -> tuple[Declared, ...]:
+    if _kind(spec) != "Pieces":
+        return ()
+    from .sentencepiece import special_pieces
+
+    return special_pieces(spec.model)
+
+
+def _kind(spec: Spec) -> str:
+    return type(spec.model).__name__
+
+
+def _decoding(spec: Spec, vocab: Vocab, *, byte_level: bool) -> Decoding:
+    if _kind(spec) == "Pieces":
+        from .sentencepiece import Decoder, build_piece_decoder
+
+        if isinstance(spec.decoder, Decoder):
+            return build_piece_decoder(spec.decoder, spec.model, vocab)
+    return build_decoder(spec.decoder, vocab, byte_level=byte_level)
 
 
 def _declared(token: AddedToken) -> Declared:
@@ -76,9 +98,9 @@ def _may_be_long(spec: Spec) -> bool:
 
 def _vocabulary(tokens: TokenTable, declared: tuple[Declared, ...]) -> Vocab:
     try:
-        return Vocab(tokens.data, tokens.ends, tokens.ids, declared)
+        return Vocab(tokens.data, tokens.ends, tokens.ids, declared, joins=False)
     except SpecError:
-        return Vocab(*_without_doubles(tokens), declared)
+        return Vocab(*_without_doubles(tokens), declared, joins=False)
 
 
 def _without_doubles(tokens: TokenTable) -> tuple[bytes, bytes, bytes]:

@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from .._native.chains import Chain, Decoding, PieceTexts
+from ..errors import SpecError
 from ..stagespecs import sentencepiece as records
+from ..stagespecs.sentencepiece import Decoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .._native.vocab import Vocab
+    from collections.abc import Iterable
 
-__all__ = ["build_piece_decoder"]
+    from .._native.vocab import Vocab
+    from ..spec import Record
+
+__all__ = ["Decoder", "build_piece_decoder", "restricted", "special_pieces"]
 
 SPACE = "\u2581".encode()
+_IS_SPECIAL = bytes(kind in (records.CONTROL, records.UNKNOWN) for kind in range(256))
 
 
-def build_piece_decoder(record: records.Decoder, pieces: records.Pieces, vocab: Vocab) -> Decoding:
+def special_pieces(model: records.Pieces) -> tuple[tuple[str, int], ...]:
+    """Return the control pieces and the unknown one, with their ids: special tokens that no text gives."""
+    table = model.tokens
+    ids, ends = (memoryview(column).cast("B").cast("I").tolist() for column in (table.ids, table.ends))
+    types = bytes(map(bytes(model.types).__getitem__, ids))
+    found = []
+    for place, kind in enumerate(types.translate(_IS_SPECIAL)):
+        if kind:
+            text = bytes(table.data[ends[place - 1] if place else 0 : ends[place]])
+            found.append((ids[place], text.decode("utf-8", "replace")))
+    return tuple((text, number) for number, text in sorted(found))
+
+
+def restricted(model: Record, pieces: Iterable[str | bytes]) -> records.Pieces:
+    """Return a model in which pieces of several characters that are not among `pieces` are unused."""
+    if not isinstance(model, records.Pieces):
+        raise SpecError(f"only SentencePiece models can be restricted, not {type(model).__name__}")
+    wanted = {piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces}
+    types = bytearray(model.types)
+    for text, number in model.tokens:
+        if types[number] in (records.NORMAL, records.UNUSED):
+            is_used = text in wanted or len(text.decode("utf-8", "replace")) == 1
+            types[number] = records.NORMAL if is_used else records.UNUSED
+    return model.replace(types=bytes(types))
+
+
+def build_piece_decoder(record: Decoder, pieces: records.Pieces, vocab: Vocab) -> Decoding:
     """Return what decodes the ids of a SentencePiece model.
 
     Parameters

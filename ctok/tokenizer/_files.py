@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._encodings import Encodings
+from ._paths import Paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..spec import Spec
 
 
-class Files(Encodings):
+class Files(Paths):
     """The part of `Tokenizer` that reads and writes files."""
 
     __slots__ = ()

@@ -1,0 +1,208 @@
+"""Other ids than those of `encode`: the best few, and what is drawn at random."""
+
+from __future__ import annotations
+
+from .._native.pipeline import utf8_of
+from ..errors import SpecError
+from ._encodings import Encodings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from .._native.pipeline import Text
+
+    Path = tuple[list[int], float]
+
+__all__ = ["Paths"]
+
+
+class Paths(Encodings):
+    """The part of `Tokenizer` that knows more than one way to cut a text into tokens."""
+
+    __slots__ = ()
+
+    def nbest(
+        self,
+        text: Text,
+        k: int,
+        *,
+        allowed_special: Collection[str] = (),
+        disallowed_special: Collection[str] = (),
+        add_special_tokens: bool = True,
+        errors: str = "strict",
+    ) -> list[Path]:
+        """Return the `k` best ways to cut a text into tokens, or all there are, as (ids, score), best first.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes holding UTF-8.
+        k
+            How many; at least 0.
+        allowed_special, disallowed_special, add_special_tokens, errors
+            As in `encode`. What is added has no score.
+
+        Raises
+        ------
+        SpecError
+            The model knows one way only; Unigram models know more.
+        EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
+            As `encode`.
+
+        Notes
+        -----
+        The first is what `encode` gives. A score is the sum of those of the tokens, a log-probability. Different ways may have the same
+        ids, where unknown characters join. Time and memory grow with the length of a pretoken times `k`.
+        """
+        if k < 0:
+            raise ValueError(f"k must be at least 0, not {k}")
+        best = self._ability("nbest")
+        start: Path = ([], 0.0)
+        found = [start][:k]
+        for part in self._stretches(text, allowed_special, disallowed_special, errors):
+            found = _joined(found, [([part], 0.0)] if isinstance(part, int) else best(part, k), k)
+        before, behind = self._around(add_special_tokens)
+        return [(before + ids + behind, score) for ids, score in found]
+
+    def sample(
+        self,
+        text: Text,
+        alpha: float = 0.1,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+        *,
+        allowed_special: Collection[str] = (),
+        disallowed_special: Collection[str] = (),
+        add_special_tokens: bool = True,
+        errors: str = "strict",
+    ) -> list[int]:
+        """Return the ids of one way to cut a text into tokens, drawn at random.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes holding UTF-8.
+        alpha
+            Of Unigram models smoothing: near 0 all ways are alike, large values prefer the best. Of byte-pair models the probability of
+            leaving out a merge.
+        nbest_size
+            Of Unigram models: draw from this many best ways of each pretoken; None: from all.
+        seed
+            An int: the same seed draws the same ids. None: unpredictable.
+        allowed_special, disallowed_special, add_special_tokens, errors
+            As in `encode`.
+
+        Raises
+        ------
+        SpecError
+            The model knows one way only.
+        ValueError
+            `alpha` is out of range.
+        EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
+            As `encode`.
+        """
+        draw = self._ability("sample")
+        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        ids: list[int] = []
+        for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
+            ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
+        before, behind = self._around(add_special_tokens)
+        return before + ids + behind
+
+    def entropy(
+        self,
+        text: Text,
+        alpha: float = 1.0,
+        *,
+        allowed_special: Collection[str] = (),
+        disallowed_special: Collection[str] = (),
+        errors: str = "strict",
+    ) -> float:
+        """Return the entropy, in nats, of what `sample` with this `alpha` draws from all ways to cut a text into tokens.
+
+        Raises
+        ------
+        SpecError
+            The model cannot tell; Unigram models can.
+        """
+        entropy = self._ability("entropy")
+        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        return float(sum(entropy(part, alpha) for part in parts if not isinstance(part, int)))
+
+    def restricted(self, pieces: Iterable[str | bytes]) -> Self:
+        """Return a tokenizer of the same SentencePiece model that gives no other pieces than these.
+
+        Parameters
+        ----------
+        pieces
+            Texts of pieces, a blank as U+2581. Pieces of one character are always used, and so are those that the user defined. What is
+            none of the model's has no effect.
+
+        Raises
+        ------
+        SpecError
+            This is not a SentencePiece model.
+
+        Notes
+        -----
+        Ids are what they were: pieces that are left out count as unused ones, and those that the model calls unused can be given again. For
+        models that were trained on the text of several languages together, and used with the vocabulary of one.
+        """
+        from ..stages.sentencepiece import restricted
+
+        spec = self.spec.replace(model=restricted(self.spec.model, pieces))
+        return type(self).from_spec(spec)  # type: ignore[attr-defined,no-any-return]  # of Tokenizer
+
+    def _ability(self, name: str) -> Any:
+        """A method of the model."""
+        method = getattr(self.flow.model, name, None) if self.flow is not None else None
+        if method is None:
+            raise SpecError(f"the model of {self.name!r} has no {name}: it knows one way to cut a text into tokens")
+        return method
+
+    def _stretches(self, text: Text, allowed: Collection[str], disallowed: Collection[str], errors: str) -> list[bytes | int]:
+        """What the model gets of a text, and the ids between."""
+        from .._native.align import stretches
+
+        return stretches(self, utf8_of(self, text, errors), allowed, disallowed, text if isinstance(text, str) else None)
+
+    def _around(self, add_special_tokens: bool) -> tuple[list[int], list[int]]:
+        """The ids of the template."""
+        if not add_special_tokens or not self.spec.post_processor:
+            return [], []
+        from ..stages.postprocessors import build_post_processor
+
+        before, behind = build_post_processor(self.spec.post_processor).around()
+        return list(before), list(behind)
+
+
+def _joined(first: list[Path], second: list[Path], k: int) -> list[Path]:
+    """The k best of all ways that begin with one of `first` and go on with one of `second`; both come best first."""
+    from heapq import heappop, heappush
+
+    found: list[Path] = []
+    heap = [(-(first[0][1] + second[0][1]), 0, 0)] if first and second else []
+    while heap and len(found) < k:
+        _, i, j = heappop(heap)
+        found.append((first[i][0] + second[j][0], first[i][1] + second[j][1]))
+        if j + 1 < len(second):
+            heappush(heap, (-(first[i][1] + second[j + 1][1]), i, j + 1))
+        if j == 0 and i + 1 < len(first):
+            heappush(heap, (-(first[i + 1][1] + second[0][1]), i + 1, 0))
+    return found
+
+
+def _seeds(seed: int | None, n: int) -> Iterator[int | None]:
+    """A seed for each of n draws: the one itself for one, others that follow from it for many."""
+    if seed is None or n == 1:
+        yield from [seed] * n
+        return
+    from random import Random
+
+    source = Random(seed)
+    for _ in range(n):
+        yield source.getrandbits(64)
