@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Declared = tuple[str, int] | tuple[str, int, bool]
 
-__all__ = ["compose"]
+__all__ = ["compose", "is_byte_level"]
 
 
 def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, ...]], Decoding]:
@@ -35,7 +35,7 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     SpecError
         It says something that ctok cannot run; the message names the stage.
     """
-    byte_level = _is_byte_level(spec)
+    byte_level = is_byte_level(spec)
     declared = tuple(map(_declared, spec.added_tokens)) + _special_pieces(spec)
     model = build_model(spec.model, byte_level, declared)
     spelled_out = byte_level and isinstance(model, MergeList)
@@ -85,7 +85,7 @@ def _steps(spec: Spec) -> list[Record]:
     return [] if spec.pre_tokenizer is None else flat(spec.pre_tokenizer)
 
 
-def _is_byte_level(spec: Spec) -> bool:
+def is_byte_level(spec: Spec) -> bool:
     """Whether the model is to take bytes where its file has them spelled: the last pre-tokenizer only would spell them."""
     return any(isinstance(step, pretokenizers.ByteLevel) for step in _steps(spec)[-1:])
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._explain import explain, merge_trees
+    from ._extend import extend
+    from ._prune import Pruned, prune
     from .corpus import Block, Corpus, as_corpus, files, texts
     from .counts import Counts, count_pretokens
     from .unigram import UnigramTrainer
@@ -20,11 +23,16 @@ __all__ = [
     "CharTrainer",
     "Corpus",
     "Counts",
+    "Pruned",
     "UnigramTrainer",
     "WordLevelTrainer",
     "as_corpus",
     "count_pretokens",
+    "explain",
+    "extend",
     "files",
+    "merge_trees",
+    "prune",
     "texts",
 ]
 
@@ -34,11 +42,16 @@ _ON_FIRST_USE = {
     "CharTrainer": ".words",
     "Corpus": ".corpus",
     "Counts": ".counts",
+    "Pruned": "._prune",
     "UnigramTrainer": ".unigram",
     "WordLevelTrainer": ".words",
     "as_corpus": ".corpus",
     "count_pretokens": ".counts",
+    "explain": "._explain",
+    "extend": "._extend",
     "files": ".corpus",
+    "merge_trees": "._explain",
+    "prune": "._prune",
     "texts": ".corpus",
 }
 

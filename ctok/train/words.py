@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..spec import Record
     from .counts import Counts
 
-__all__ = ["CharTrainer", "WordLevelTrainer"]
+__all__ = ["CharTrainer", "WordLevelTrainer", "learned_by_kind"]
 
 _SHARED: dict[str, Any] = _sentencepiece.DEFAULTS | {"special_tokens": (), "unk_token": "<unk>", "normalizer": None, "pre_tokenizer": None}
 
@@ -166,6 +166,12 @@ class CharTrainer(_Trainer):
         found = count_characters(counts.data, counts.ends, counts.counts)
         chosen = covered(found, o.character_coverage, (text[0] for text in o.initial_alphabet if text))
         return sorted(((char, found.get(char, 0)) for char in chosen), key=lambda item: (-item[1], item[0]))
+
+
+def learned_by_kind(counts: Counts, kind: str) -> list[tuple[bytes, int]]:
+    """Return all words, or all characters, with their counts, the most frequent first."""
+    trainer: _Trainer = WordLevelTrainer() if kind == "word" else CharTrainer()
+    return [(text.encode(), count) for text, count in trainer._learned(counts)]
 
 
 def _complete(o: SimpleNamespace) -> SimpleNamespace:

@@ -1,0 +1,267 @@
+"""More tokens for a vocabulary, learned from a new corpus; every old id stays what it was."""
+
+from __future__ import annotations
+
+from array import array
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from math import log
+
+from ..errors import SpecError, TrainingError
+from ..spec import BPE, TokenTable
+from ..stagespecs.models import Unigram, WordLevel, WordPiece, table_of_texts
+from ..stagespecs.sentencepiece import NORMAL, Pieces
+from ._renumber import listed, little
+from ._view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..spec import Record, Spec
+    from .counts import Counts
+
+__all__ = ["extend"]
+
+
+def extend(
+    spec: Spec, corpus: Any, n_tokens: int, *, min_frequency: int = 2, max_token_length: int | None = None, **how: Any
+) -> Spec:
+    """Return a vocabulary with up to `n_tokens` more tokens, whose ids follow the highest old one.
+
+    Parameters
+    ----------
+    spec
+        A vocabulary of any model that ctok trains.
+    corpus
+        What `ctok.train.count_pretokens` takes.
+    n_tokens
+        How many to add, at most.
+    min_frequency
+        What is seen less often in the corpus does not become a token.
+    max_token_length
+        In characters (in bytes, where the tokens are bytes); None: any, for unigram models 16.
+    **how
+        num_threads, max_memory, errors, field, lines, progress: as for `count_pretokens`.
+
+    Returns
+    -------
+    Spec
+        Byte-pair models and WordPiece go on merging what the old tokens make of the new corpus. Unigram models get the best pieces of a
+        model trained on it, with the scores that they have there. WordLevel gets the most frequent words. Characters that the vocabulary
+        lacks come first.
+
+    Raises
+    ------
+    SpecError
+        The ids of the model cannot go on (a list of pieces, and added tokens behind a gap).
+    TrainingError
+        The corpus is empty.
+    """
+    if n_tokens < 1:
+        raise ValueError(f"n_tokens must be at least 1, not {n_tokens}")
+    view = View(spec)
+    counts = view.count(corpus, **how)
+    if not len(counts):
+        raise TrainingError("the corpus has no words to learn from")
+    model = view.model
+    if isinstance(model, WordLevel):
+        words = sorted(((word, count) for word, count in counts if word not in view.ids), key=lambda item: (-item[1], item[0]))
+        new = [word for word, count in words if count >= min_frequency][:n_tokens]
+        return _with_tokens(view, new)
+    if isinstance(model, Unigram | Pieces):
+        return _with_pieces(view, counts, n_tokens, min_frequency, max_token_length or 16)
+    return _with_merges(view, counts, n_tokens, min_frequency, max_token_length or 1 << 30)
+
+
+# ---- models that merge ----
+
+
+def _with_merges(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> Spec:
+    new = _new_characters(view, counts, min_frequency)[:n_tokens]
+    if new:
+        view = View(_with_tokens(view, new))
+    words = [(ids, count) for ids, count in view.encoded(counts) if len(ids) > 1 and _unknown(view) not in ids]
+    learned = _learn(view, words, n_tokens - len(new), min_frequency, longest)
+    merges = array("I", (number for pair, _ in learned for number in pair))
+    return _with_tokens(view, [text for _, text in learned], little(merges))
+
+
+def _unknown(view: View) -> int | None:
+    return view.ids.get((getattr(view.model, "unk_token", None) or "").encode())
+
+
+def _new_characters(view: View, counts: Counts, min_frequency: int) -> list[bytes]:
+    """Characters that no token covers, the most frequent first, in all forms that the model has for them."""
+    model = view.model
+    if view.byte_level or model.unk_token is None or (isinstance(model, BPE) and (model.mode == "rank" or model.byte_fallback)):
+        return []
+    prefix = (model.continuing_subword_prefix or "").encode()
+    suffix = (getattr(model, "end_of_word_suffix", None) or "").encode()
+    found: dict[bytes, int] = {}
+    for word, count in counts:
+        chars = word.decode()
+        for at, char in enumerate(chars):
+            form = (prefix if at else b"") + char.encode() + (suffix if at == len(chars) - 1 else b"")
+            if form not in view.ids:
+                found[form] = found.get(form, 0) + count
+    order = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return [form for form, count in order if count >= min_frequency]
+
+
+def _learn(
+    view: View, words: list[tuple[list[int], int]], n_tokens: int, min_frequency: int, longest: int
+) -> list[tuple[tuple[int, int], bytes]]:
+    """Merge the most frequent pair, of equally frequent ones that with the lowest ids, until there are enough tokens."""
+    texts, known = dict(view.texts), set(view.ids)
+    prefix = len((getattr(view.model, "continuing_subword_prefix", None) or "").encode())
+    pairs: dict[tuple[int, int], int] = {}
+    where: dict[tuple[int, int], set[int]] = {}
+    for at, (ids, count) in enumerate(words):
+        for pair in pairwise(ids):
+            pairs[pair] = pairs.get(pair, 0) + count
+            where.setdefault(pair, set()).add(at)
+    queue = [(-count, pair) for pair, count in pairs.items()]
+    heapify(queue)
+    learned: list[tuple[tuple[int, int], bytes]] = []
+    while queue and len(learned) < n_tokens:
+        negative, pair = heappop(queue)
+        if -negative != pairs.get(pair):
+            if pairs.get(pair, 0) >= min_frequency and -negative > pairs[pair]:
+                heappush(queue, (-pairs[pair], pair))
+            continue
+        if -negative < max(1, min_frequency):
+            break
+        text = texts[pair[0]] + texts[pair[1]][prefix:]
+        if text in known or _length(view, text) > longest:
+            del pairs[pair]
+            continue
+        number = view.first_free + len(learned)
+        texts[number] = text
+        known.add(text)
+        learned.append((pair, text))
+        for changed in _merge(words, pairs, where, pair, number):
+            heappush(queue, (-pairs[changed], changed))
+    return learned
+
+
+def _length(view: View, text: bytes) -> int:
+    if isinstance(view.model, BPE) and view.model.mode == "rank":
+        return len(text)
+    return len(text.decode())
+
+
+def _merge(
+    words: list[tuple[list[int], int]],
+    pairs: dict[tuple[int, int], int],
+    where: dict[tuple[int, int], set[int]],
+    pair: tuple[int, int],
+    number: int,
+) -> set[tuple[int, int]]:
+    """Put `number` in the place of a pair everywhere; returns the pairs that are now more frequent."""
+    more: set[tuple[int, int]] = set()
+    for at in sorted(where.pop(pair)):
+        ids, count = words[at]
+        made, i = [], 0
+        while i < len(ids):
+            if i + 1 < len(ids) and (ids[i], ids[i + 1]) == pair:
+                made.append(number)
+                i += 2
+            else:
+                made.append(ids[i])
+                i += 1
+        for gone in pairwise(ids):
+            if gone in pairs:
+                pairs[gone] -= count
+        for new in pairwise(made):
+            if new in pairs or number in new:
+                pairs[new] = pairs.get(new, 0) + count
+                where.setdefault(new, set()).add(at)
+                if number in new:
+                    more.add(new)
+        words[at] = (made, count)
+    pairs.pop(pair, None)
+    return more
+
+
+def _with_tokens(view: View, new: list[bytes], merges: bytes = b"") -> Spec:
+    model = view.model
+    tokens = [*model.tokens, *((text, view.first_free + at) for at, text in enumerate(new))]
+    if isinstance(model, BPE) and model.mode == "rank":
+        return view.spec.replace(model=BPE(TokenTable.from_dict(tokens)), document=None)
+    table = table_of_texts((text.decode(), number) for text, number in tokens)
+    changes: dict[str, Any] = {"tokens": table}
+    if isinstance(model, BPE):
+        changes["merges"] = bytes(model.merges or b"") + merges
+    elif not isinstance(model, WordLevel | WordPiece):
+        raise SpecError(f"a model of type {type(model).__name__} cannot be extended")
+    return view.spec.replace(model=model.replace(**changes), document=None)
+
+
+# ---- models of pieces with scores ----
+
+
+def _with_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> Spec:
+    model = view.model
+    if isinstance(model, Pieces) and model.kind == "bpe":
+        raise SpecError("a byte-pair .model cannot be extended: its pieces are merged by score")
+    n = len(model.tokens)
+    gap = sorted((token.id, token.content) for token in view.spec.added_tokens if token.id >= n)
+    if [number for number, _ in gap] != list(range(n, n + len(gap))):
+        raise SpecError(f"the ids of pieces end at {n - 1}, and added tokens stand behind a gap: no piece can follow")
+    scores = view.scores()
+    pieces = _new_pieces(view, counts, n_tokens, min_frequency, longest)
+    fillers = [(content.encode(), min(scores) - 100.0) for _, content in gap if content.encode() not in view.ids]
+    if len(fillers) < len(gap):
+        raise SpecError("an added token behind the pieces has the text of a piece: no piece can follow")
+    return view.spec.replace(model=_longer(model, scores, fillers + pieces), document=None)
+
+
+def _new_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> list[tuple[bytes, float]]:
+    if isinstance(view.model, Pieces) and view.model.kind != "unigram":
+        from .words import learned_by_kind
+
+        found = learned_by_kind(counts, view.model.kind)
+        total = sum(count for _, count in found)
+        new = [(text, log(count / total)) for text, count in found if count >= min_frequency and text not in view.ids]
+        return new[:n_tokens]
+    from .unigram import UnigramTrainer
+
+    prefix_rules = {} if isinstance(view.model, Unigram) else {"treat_whitespace_as_suffix": view.model.treat_whitespace_as_suffix}
+    style = "huggingface" if isinstance(view.model, Unigram) else "sentencepiece"
+    size = len(view.model.tokens) + n_tokens
+    trainer = UnigramTrainer(size, style=style, max_piece_length=longest, hard_vocab_limit=False, **prefix_rules)
+    trained = View(trainer.train_counts(counts))
+    scores = trained.scores()
+    counted = _seen(trained, counts)
+    order = sorted(
+        (-scores[number], text)
+        for number, text in trained.texts.items()
+        if number not in trained.added and text not in view.ids and counted.get(number, 0) >= min_frequency
+    )
+    chosen = sorted(order, key=lambda item: (len(item[1].decode()) > 1, item))[:n_tokens]
+    return [(text, -negative) for negative, text in sorted(chosen)]
+
+
+def _seen(view: View, counts: Counts) -> dict[int, int]:
+    """How often the corpus uses each token, or, of characters, has them."""
+    from .._native.stretches import count_characters
+
+    chars = count_characters(counts.data, counts.ends, counts.counts)
+    seen = {view.ids[char.encode()]: count for char, count in chars.items() if char.encode() in view.ids}
+    for ids, count in view.encoded(counts):
+        for number in ids:
+            if len(view.texts[number]) > 4 or len(view.texts[number].decode()) > 1:
+                seen[number] = seen.get(number, 0) + count
+    return seen
+
+
+def _longer(model: Any, scores: list[float], more: list[tuple[bytes, float]]) -> Record:
+    """The model with pieces behind its own."""
+    n = len(scores)
+    tokens = sorted([*model.tokens, *((text, n + at) for at, (text, _) in enumerate(more))])
+    every = array("d" if isinstance(model, Unigram) else "f", [*scores, *(score for _, score in more)])
+    changes: dict[str, Any] = {"tokens": listed(tokens), "scores": little(every)}
+    if isinstance(model, Pieces):
+        changes["types"] = bytes(model.types) + bytes([NORMAL]) * len(more)
+    return model.replace(**changes)  # type: ignore[no-any-return]
