@@ -2,8 +2,8 @@
  *
  * A window starts at a border, so nothing before it matters and no state is carried from window to window. A family turns the masks
  * of a window into the borders that the window decides (its `starts` function: bit i set = a pretoken starts at byte i); the last
- * of them is where the next window starts. Long pretokens, characters that a family does not handle in masks, and the last 63 bytes
- * of the text go through the scalar step, so a window never reaches past end and only steps decide what is still open.
+ * of them is where the next window starts. Long pretokens, characters that a family does not handle in masks, and the end of the text
+ * go through the scalar step, so only steps decide what is still open. The last window is a copy: none reaches past end.
  */
 #ifndef CTOK_SCAN_WINDOW_H
 #define CTOK_SCAN_WINDOW_H
@@ -47,6 +47,8 @@ CTOK_SCAN_INLINE uint64_t ctok_bits_decided(const ctok_masks *m) {
 
 /* ---- the block function ---- */
 
+#define CTOK_WINDOW_LEAST 16 /* bytes at the end of the text for which a window is worth its copy */
+
 typedef void ctok_masks_fn(ctok_masks *m, const uint8_t *at);
 typedef void ctok_widen_fn(ctok_masks *m, const uint8_t *at, unsigned stop_at);
 typedef size_t ctok_flatten_fn(uint64_t bits, uint32_t base, uint32_t *stops);
@@ -59,27 +61,39 @@ typedef uint64_t ctok_starts_fn(ctok_masks *m, const uint8_t *at); /* may cut m;
 CTOK_SCAN_INLINE void ctok_scan_windows(CTOK_BLOCK_PARAMS, ctok_masks_fn masks, ctok_widen_fn widen, ctok_flatten_fn flatten,
                                         ctok_starts_fn starts, ctok_scan_step step, unsigned stop_at) {
     size_t n = 0, skip = 0;
+    uint8_t last[64];
     out->first = pos;
     out->hit_end = 0;
     while (pos < end && n < cap) {
         size_t goal = pos + 1;
-        if (end - pos >= 64) {
+        if (end - pos >= CTOK_WINDOW_LEAST) {
             if (cap - n >= 64) {
                 ctok_masks m;
                 const size_t at = pos;
-                masks(&m, buf + at);
-                if (m.high) widen(&m, buf + at, stop_at);
-                const uint64_t bits = starts(&m, buf + at);
+                const uint8_t *window = buf + at;
+                if (end - at < 64) {
+                    memset(last, 0, sizeof last);
+                    memcpy(last, window, end - at);
+                    window = last;
+                }
+                masks(&m, window);
+                if (end - at < 64) ctok_masks_cut(&m, (unsigned)(end - at));
+                if (m.high) widen(&m, window, stop_at);
+                const uint64_t bits = starts(&m, window);
                 if (bits) {
                     n += flatten(bits, (uint32_t)at, stops + n);
                     pos = at + ctok_bits_last(bits);
                 }
-                if (pos - at >= 24 && m.n > 60) {
-                    skip = 0;
-                    continue;
+                if (end - at < 64) {
+                    goal = end;
+                } else {
+                    if (pos - at >= 24 && m.n > 60) {
+                        skip = 0;
+                        continue;
+                    }
+                    skip = pos - at >= 24 ? 0 : skip < 256 ? 2 * skip + 16 : skip;
+                    goal = (m.n > 60 ? pos : at + m.n) + 1 + skip;
                 }
-                skip = pos - at >= 24 ? 0 : skip < 256 ? 2 * skip + 16 : skip;
-                goal = (m.n > 60 ? pos : at + m.n) + 1 + skip;
             } else if (n > 0) {
                 break; /* no room for what a window may give: the caller comes again */
             }
