@@ -27,6 +27,10 @@ typedef struct ctok_model_ops {
     void (*open_free)(void *open);                                                        /* NULL is allowed */
     ctok_status (*open_save)(const void *open, ctok_bytes *out);                          /* appends */
     ctok_status (*open_load)(void *open, const uint8_t *p, size_t n);                     /* CTOK_ERR_FORMAT: not from open_save of this model; the state is as new */
+
+    /* Would an open pretoken that was fed p[0..n), whole characters, n >= 1, have given no id yet? Where that is so, the bytes alone can be
+     * kept instead, and `encode` given the whole in the end. May be NULL; the answer 0 is always allowed. */
+    int (*open_waits)(const void *model, const uint8_t *p, size_t n);
 } ctok_model_ops;
 
 #endif

@@ -13,37 +13,40 @@
 #define CTOK_RANGEMEMO_BITS 14
 
 typedef struct ctok_step {
-    uint32_t lo, tag;   /* first token of the range; depth << 8 | byte, never 0 because depth 0 and 1 are not kept here */
+    uint32_t lo, tag;     /* first token of the range; depth << 8 | byte, never 0 because the root is not kept here */
     uint32_t to_lo, to_hi;
+    ctok_id token;        /* ctok_range_token and */
+    uint32_t goes_on;     /* ctok_range_goes_on of the range to_lo..to_hi */
 } ctok_step;
 
-/* ctok_rangememo_new - an empty memo (256 KiB), or NULL. Give back with ctok_mem_free. */
+/* ctok_rangememo_new - an empty memo (384 KiB), or NULL. Give back with ctok_mem_free. */
 static inline ctok_step *ctok_rangememo_new(void) {
     return (ctok_step *)ctok_mem_zeroed((size_t)1 << CTOK_RANGEMEMO_BITS, sizeof(ctok_step));
 }
 
-/* ctok_rangememo_step - what ctok_range_step gives. */
-static inline ctok_range ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, ctok_range r, uint8_t b) {
-    if (r.depth < 2 || r.lo == r.hi) return ctok_range_step(v, r, b);
-    const uint32_t tag = r.depth << 8 | b;
-    ctok_step *s = memo + (((uint64_t)r.lo << 32 | tag) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_RANGEMEMO_BITS));
-    if (s->lo != r.lo || s->tag != tag) {
-        const ctok_range to = ctok_range_step(v, r, b);
-        s->lo = r.lo;
+/* ctok_rangememo_step - what ctok_range_step gives for the byte b behind the tokens lo..hi-1 that begin with a text of depth >= 1 bytes, and
+ * what there is to know of it. Good until the next call. */
+static inline const ctok_step *ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, uint32_t lo, uint32_t hi, uint32_t depth, uint8_t b) {
+    const uint32_t tag = depth << 8 | b;
+    ctok_step *s = memo + (((uint64_t)lo << 32 | tag) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_RANGEMEMO_BITS));
+    if (CTOK_UNLIKELY(s->lo != lo || s->tag != tag)) {
+        const ctok_range from = {lo, hi, depth}, to = ctok_range_step(v, from, b);
+        s->lo = lo;
         s->tag = tag;
         s->to_lo = to.lo;
         s->to_hi = to.hi;
+        s->token = ctok_range_token(v, to);
+        s->goes_on = (uint32_t)ctok_range_goes_on(v, to);
     }
-    const ctok_range out = {s->to_lo, s->to_hi, r.depth + 1};
-    return out;
+    return s;
 }
 
-/* The same for a whole short text: is it a proper prefix of some token? What is open at the end of a chunk is asked this, and is mostly
+/* A whole short text: is it a proper prefix of some token? What is open at the end of a chunk is asked this, and is mostly
  * the beginning of a common word. */
-#define CTOK_PREFIXMEMO_BITS 12
+#define CTOK_PREFIXMEMO_BITS 13
 #define CTOK_PREFIXMEMO_YES (UINT64_C(1) << 63)
 
-/* ctok_prefixmemo_new - an empty memo (64 KiB), or NULL. Give back with ctok_mem_free. */
+/* ctok_prefixmemo_new - an empty memo (128 KiB), or NULL. Give back with ctok_mem_free. */
 static inline uint64_t *ctok_prefixmemo_new(void) {
     return (uint64_t *)ctok_mem_zeroed((size_t)2 << CTOK_PREFIXMEMO_BITS, sizeof(uint64_t));
 }

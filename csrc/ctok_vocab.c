@@ -217,12 +217,11 @@ void ctok_vocab_free(ctok_vocab *v) {
     memset(v, 0, sizeof *v);
 }
 
-/* First k in [lo, hi) whose byte at depth is >= b; tokens that end at depth come first and count as smaller. */
+/* First k in [lo, hi) whose byte at depth, which all of them have, is >= b. */
 static uint32_t lower(const ctok_vocab *v, uint32_t lo, uint32_t hi, uint32_t depth, unsigned b) {
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        const uint32_t at = v->begin[mid] + depth;
-        if (at >= v->begin[mid + 1] || v->bytes[at] < b) lo = mid + 1;
+        if (v->bytes[v->begin[mid] + depth] < b) lo = mid + 1;
         else hi = mid;
     }
     return lo;
@@ -241,7 +240,40 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
         out.hi = b == 0xFF ? r.hi : v->first2[(lead << 8 | b) + 1];
         return out;
     }
+    if (r.lo < r.hi && v->begin[r.lo + 1] - v->begin[r.lo] == r.depth) r.lo++; /* the text of r itself */
     out.lo = lower(v, r.lo, r.hi, r.depth, b);
-    out.hi = lower(v, out.lo, r.hi, r.depth, (unsigned)b + 1);
+    uint32_t stride = 1; /* the end is near, as a rule */
+    for (out.hi = out.lo; out.hi + stride < r.hi && v->bytes[v->begin[out.hi + stride] + r.depth] == b; stride *= 2) out.hi += stride;
+    out.hi = lower(v, out.hi, out.hi + stride < r.hi ? out.hi + stride : r.hi, r.depth, (unsigned)b + 1);
     return out;
+}
+
+/* The first 8 bytes behind p as a number that orders as they do, those from the n-th on being 0. Reads 8. */
+static uint64_t ordered(const uint8_t *p, size_t n) {
+    uint64_t w = 0;
+    for (size_t i = 0; i < 8; i++) w = w << 8 | p[i];
+    return n >= 8 ? w : n == 0 ? 0 : w & ~UINT64_C(0) << (64 - 8 * n);
+}
+
+int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    uint32_t lo = v->first[p[0]], hi = v->first[p[0] + 1];
+    uint8_t text[8] = {0};
+    if (n > 1 && v->first2) {
+        const ctok_range lead = {lo, hi, 1}, both = ctok_range_step(v, lead, p[1]);
+        lo = both.lo;
+        hi = both.hi;
+    }
+    memcpy(text, p, n < 8 ? n : 8);
+    const uint32_t end = hi;
+    while (lo < hi) { /* the first token that stands behind p */
+        const uint32_t mid = lo + (hi - lo) / 2, len = v->begin[mid + 1] - v->begin[mid];
+        const uint8_t *q = v->bytes + v->begin[mid];
+        const size_t m = len < n ? len : n;
+        const uint64_t own = ordered(q, m), least = ordered(text, m);
+        int order = own < least ? -1 : own > least;
+        if (order == 0 && m > 8) order = memcmp(q + 8, p + 8, m - 8);
+        if (order < 0 || (order == 0 && len <= n)) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo < end && v->begin[lo + 1] - v->begin[lo] > n && memcmp(v->bytes + v->begin[lo], p, n) == 0;
 }

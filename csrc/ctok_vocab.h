@@ -230,6 +230,9 @@ static inline ctok_range ctok_range_root(const ctok_vocab *v) {
 /* ctok_range_step - the tokens of r whose next byte is b. Cost: a binary search in r. */
 ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b);
 
+/* ctok_vocab_begins - is p[0..n), n >= 1, a proper prefix of some token? Cost: one binary search. */
+int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n);
+
 /* ctok_range_token - the id of the token that is exactly the text of r, or CTOK_NO_ID. */
 static inline ctok_id ctok_range_token(const ctok_vocab *v, ctok_range r) {
     if (r.lo < r.hi && v->begin[r.lo + 1] - v->begin[r.lo] == r.depth) return v->id_of[r.lo];

@@ -52,6 +52,7 @@ static void check_trie(const ctok_vocab *v, const text *tokens, size_t n, const 
         int goes_on = 0;
         for (size_t i = 0; i < n; i++) goes_on |= tokens[i].n > depth && memcmp(tokens[i].p, p, depth) == 0;
         if (ctok_range_goes_on(v, r) != goes_on) abort();
+        if (depth && ctok_vocab_begins(v, p, depth) != goes_on) abort();
         if (depth && (ctok_range_token(v, r) != plain_find(tokens, n, p, depth) || ctok_vocab_find(v, p, depth) != plain_find(tokens, n, p, depth)))
             abort();
         if (depth < len) r = ctok_range_step(v, r, p[depth]);

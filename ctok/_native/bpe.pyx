@@ -392,6 +392,15 @@ cdef uint32_t left_part(const ctok_vocab *v, ctok_id token, MergeScratch *s, cto
     return ctok_vocab_split(v, token)
 
 
+cdef inline ctok_id joined_at(const ctok_vocab *v, const uint8_t *border, int64_t left, int64_t right, uint32_t n_left,
+                              uint32_t n_right) noexcept nogil:
+    """The token that the symbols on both sides of a border join to; their ids, -1 for single bytes, and sizes."""
+    if v.joins.slots == NULL:
+        return ctok_vocab_find(v, border - n_left, n_left + n_right)
+    return ctok_joins_get(&v.joins, ctok_joins_key(v.byte_id[(border - 1)[0]] if left < 0 else <ctok_id>left,
+                                                   v.byte_id[border[0]] if right < 0 else <ctok_id>right))
+
+
 cdef bint neighbours_by_history(const ctok_vocab *v, const uint8_t *border, ctok_id left, ctok_id right, MergeScratch *s,
                                 ctok_status *status) noexcept nogil:
     """The same for two regular tokens, from how they come about.
@@ -409,7 +418,7 @@ cdef bint neighbours_by_history(const ctok_vocab *v, const uint8_t *border, ctok
     if n_right == 1:
         born_right = -1
     while status[0] == CTOK_OK:
-        joined = ctok_vocab_find(v, border - n_left, n_left + n_right)
+        joined = joined_at(v, border, born_left, born_right, n_left, n_right)
         if joined != CTOK_NO_ID and <int64_t>joined < dies_left and <int64_t>joined <= dies_right:
             return False
         if born_left > born_right:

@@ -1,6 +1,6 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status, ctok_vocab
+from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 
 cdef extern from "ctok_key.h" nogil:
     const uint32_t CTOK_KEY_BYTES
@@ -45,9 +45,12 @@ cdef extern from "ctok_literals.h" nogil:
 
 cdef extern from "ctok_rangememo.h" nogil:
     ctypedef struct ctok_step:
-        pass
+        uint32_t to_lo
+        uint32_t to_hi
+        ctok_id token
+        bint goes_on
     ctok_step *ctok_rangememo_new()
     const uint64_t CTOK_PREFIXMEMO_YES
     uint64_t *ctok_prefixmemo_new()
     uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t *key, int *known)
-    ctok_range ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, ctok_range r, uint8_t b)
+    const ctok_step *ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, uint32_t lo, uint32_t hi, uint32_t depth, uint8_t b)

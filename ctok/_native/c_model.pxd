@@ -15,6 +15,7 @@ ctypedef void *(*open_copy_fn)(const void *open) noexcept nogil
 ctypedef void (*open_free_fn)(void *open) noexcept nogil
 ctypedef ctok_status (*open_save_fn)(const void *open, ctok_bytes *out) noexcept nogil
 ctypedef ctok_status (*open_load_fn)(void *open, const uint8_t *p, size_t n) noexcept nogil
+ctypedef bint (*open_waits_fn)(const void *model, const uint8_t *p, size_t n) noexcept nogil
 
 cdef extern from "ctok_model.h" nogil:
     ctypedef struct ctok_model_ops:
@@ -28,6 +29,7 @@ cdef extern from "ctok_model.h" nogil:
         open_free_fn open_free
         open_save_fn open_save
         open_load_fn open_load
+        open_waits_fn open_waits
 
 cdef extern from "ctok_le.h" nogil:
     uint32_t ctok_le32_get(const uint8_t *p)

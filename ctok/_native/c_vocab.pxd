@@ -51,6 +51,7 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t n_tokens
         uint32_t n_ids
         uint32_t longest
+        uint32_t first[257]
         ctok_token *by_id
         uint32_t *slots
         ctok_id byte_id[256]
@@ -82,5 +83,6 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t depth
     ctok_range ctok_range_root(const ctok_vocab *v)
     ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b)
+    bint ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctok_id ctok_range_token(const ctok_vocab *v, ctok_range r)
     bint ctok_range_goes_on(const ctok_vocab *v, ctok_range r)

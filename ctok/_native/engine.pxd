@@ -31,8 +31,8 @@ cdef struct Context:
     MergeTask tasks[BLOCK]      # and which of them are to be merged;
     ctok_ids side               # ids of those that give more than 3
     Lane lanes[LANES]
-    ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed,
-    uint64_t *prefixes          # and this one with it
+    ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
+    uint64_t *prefixes          # of the same, of `remembered`
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     void *extra                 # what flow.pyx needs besides, made when first needed,
     void (*extra_free)(void *extra) noexcept nogil      # and how it is given back
@@ -87,6 +87,11 @@ cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *
 
 # The place in a str that lies `chars` characters before `at`; a surrogate pair is one character in two places.
 cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noexcept nogil
+
+# What `ask` answers for a text of n >= 1 bytes, remembered for short ones; with one context it is always the same function and `what`. With
+# no memory *status is set.
+ctypedef bint (*prefix_fn)(const void *what, const uint8_t *p, size_t n) noexcept nogil
+cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil
 
 # bpe_neighbours (bpe.pxd), remembered.
 cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil

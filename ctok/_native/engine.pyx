@@ -10,10 +10,11 @@ from libc.string cimport memcpy, memmove
 
 from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_neighbours, merge_scratch_free
 from ctok._native.c_engine cimport (
-    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
+    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_KEY_BYTES, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
+    CTOK_PREFIXMEMO_YES,
     ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
     ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_key_exact, ctok_literal_result, ctok_literals_find, ctok_long_entry,
-    ctok_short_entry)
+    ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
@@ -297,6 +298,25 @@ cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, si
         pos = start + size
     done[0] = pos
     return encode_run(c, e, buf, pos, end, at_eof, done) if pos < end else CTOK_OK
+
+
+cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil:
+    cdef uint64_t key[2]
+    cdef uint64_t *slot
+    cdef int known = 0
+    if n > CTOK_KEY_BYTES:
+        return ask(what, p, n)
+    if c.prefixes == NULL:
+        c.prefixes = ctok_prefixmemo_new()
+        if c.prefixes == NULL:
+            status[0] = CTOK_ERR_MEMORY
+            return False
+    ctok_key_exact(p, n, key)
+    slot = ctok_prefixmemo_slot(c.prefixes, key, &known)
+    if not known:
+        slot[0] = key[0]
+        slot[1] = key[1] | (CTOK_PREFIXMEMO_YES if ask(what, p, n) else 0)
+    return slot[1] & CTOK_PREFIXMEMO_YES != 0
 
 
 cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil:

@@ -24,7 +24,7 @@ from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_f
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
-from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, settle, settle_outcome, settle_task
+from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, remembered, settle, settle_outcome, settle_task
 from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
@@ -206,6 +206,20 @@ cdef ctok_status end_tail(Run *r, size_t begin) noexcept nogil:
     return encode_closed(r, s.tail.at, begin, 1, s.tail.n)
 
 
+cdef ctok_status advance_waiting(Run *r, const uint8_t *p, size_t n, bint closing) noexcept nogil:
+    """advance_open where there is nothing to cut by: s.tail keeps the pretoken as long as the model would give nothing, so that most are
+    complete when they are encoded."""
+    cdef FlowState *s = r.s
+    cdef ctok_status status = ctok_bytes_append(&s.tail, p, n)
+    if status == CTOK_OK and closing:
+        status = end_tail(r, 0)
+        s.tail.n = 0
+    elif status == CTOK_OK and n and not remembered(r.c, r.f.ops.open_waits, r.f.model, s.tail.at, s.tail.n, &status):
+        status = feed_open(r, s.tail.at, s.tail.n)
+        s.tail.n = 0
+    return status
+
+
 cdef ctok_status advance_open(Run *r, const uint8_t *p, size_t n, bint closing) noexcept nogil:
     """More of the pretoken in the making; `closing`: it ends with that.
 
@@ -216,6 +230,8 @@ cdef ctok_status advance_open(Run *r, const uint8_t *p, size_t n, bint closing) 
     cdef size_t begin = 0
     cdef ctok_status status
     if r.f.safe == NULL and not s.is_whole:
+        if not s.is_open and r.f.ops.open_waits != NULL:
+            return advance_waiting(r, p, n, closing)
         status = feed_open(r, p, n)
         return end_open(r) if closing and status == CTOK_OK else status
     status = ctok_bytes_append(&s.tail, p, n)

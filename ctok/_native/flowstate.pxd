@@ -18,7 +18,7 @@ cdef struct FlowState:
     ctok_cut_state cut
     void *open                  # the pretoken in the making (csrc/ctok_model.h); NULL until there is one
     bint is_open                # some of it has been fed
-    ctok_bytes tail             # its last bytes: see advance_open,
+    ctok_bytes tail             # its last bytes, or all as long as the model would give nothing: see advance_open,
     size_t fed                  # how many at the start of them have been fed,
     size_t seen                 # and from where on to look for a place to cut
     bint is_whole               # the text comes in one call

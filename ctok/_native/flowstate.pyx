@@ -166,11 +166,11 @@ cdef object load_parts(const Stages *f, const Policy *policy, FlowState *s, list
         if s.open == NULL:
             s.open = f.ops.open_new(f.model)
         check_loaded(CTOK_ERR_MEMORY if s.open == NULL else f.ops.open_load(s.open, open, len(open)))
-    if len(tail) > 4 or (tail and f.safe == NULL):
+    if (len(tail) > 4 if f.safe != NULL else flags & 1 and tail) or ctok_utf8_validate(tail, len(tail), &used) != CTOK_OK:
         raise StateError("this state is damaged")
     s.tail.n = 0
     check_loaded(ctok_bytes_append(&s.tail, tail, len(tail)))
-    s.fed = s.tail.n
+    s.fed = 0 if f.safe == NULL else s.tail.n
     s.seen = last_character(&s.tail)
     s.is_open = flags & 1
     s.in_segment = flags >> 1 & 1

@@ -16,7 +16,8 @@ from ctok._native.mergelist cimport (
     AFFIXES, UNKNOWN_DROPPED, UNKNOWN_REFUSED, UNKNOWN_TOKEN, ListScratch, Merges, list_scratch_free, list_scratch_new, merges_encode,
     spelled)
 from ctok._native.mergeopen cimport (
-    merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save)
+    merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save,
+    merges_open_waits)
 from ctok._native.model cimport Model
 from ctok._native.safecut cimport SafeCut
 from ctok._native.vocab cimport Vocab
@@ -220,6 +221,7 @@ cdef void set_ops(MergeList model):
     model.ops.open_free = merges_open_free
     model.ops.open_save = merges_open_save
     model.ops.open_load = merges_open_load
+    model.ops.open_waits = merges_open_waits
 
 
 cdef str what_is_wrong(Vocab pieces, uint32_t left, uint32_t right, size_t prefix):

@@ -41,3 +41,4 @@ cdef void *merges_open_copy(const void *state) noexcept nogil
 cdef void merges_open_free(void *state) noexcept nogil
 cdef ctok_status merges_open_save(const void *state, ctok_bytes *out) noexcept nogil
 cdef ctok_status merges_open_load(void *state, const uint8_t *p, size_t n) noexcept nogil
+cdef bint merges_open_waits(const void *model, const uint8_t *p, size_t n) noexcept nogil

@@ -22,7 +22,8 @@ from ctok._native.c_mergelist cimport ctok_pair_answer, ctok_pair_remember
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
-    ctok_mem_zeroed, ctok_range_goes_on, ctok_range_root, ctok_range_step, ctok_range_token, ctok_status)
+    ctok_mem_zeroed, ctok_range_goes_on, ctok_range_root, ctok_range_step, ctok_range_token, ctok_status,
+    ctok_vocab_begins, ctok_vocab_find)
 from ctok._native.mergelist cimport (
     AFFIXES, UNKNOWN_DROPPED, UNKNOWN_TOKEN, ListScratch, Merges, Sink, char_size, list_scratch_free, list_scratch_new, list_scratch_trim,
     merges_encode, merges_merge, plain_unit, put_unknown)
@@ -149,6 +150,17 @@ cdef ctok_status merges_open_load(void *state, const uint8_t *p, size_t n) noexc
         return CTOK_OK
     reset(o)
     return CTOK_ERR_MEMORY if good else CTOK_ERR_FORMAT
+
+
+cdef bint merges_open_waits(const void *model, const uint8_t *p, size_t n) noexcept nogil:
+    cdef const Merges *m = <const Merges *>model
+    if not m.streams:
+        return True
+    if n > m.vocab.longest:
+        return False
+    if m.ignore_merges and ctok_vocab_find(m.vocab, p, n) != CTOK_NO_ID:
+        return True
+    return ctok_vocab_begins(m.vocab, p, n) and (m.ignore_merges or is_text(m, p, n))
 
 
 # ---- the tree ----
@@ -337,6 +349,9 @@ cdef void compact(MergesOpen *o) noexcept nogil:
 cdef ctok_status release(MergesOpen *o, ctok_ids *ids) noexcept nogil:
     cdef size_t released = 0, tree = max(<size_t>TREE, <size_t>o.model.vocab.longest), n = o.text.n - o.base
     cdef ctok_status status = CTOK_OK
+    if o.known == 0 and 0 < n < o.model.vocab.longest and ctok_vocab_begins(o.model.vocab, o.text.at + o.base, n):
+        compact(o)                                          # all of it may still be one token
+        return CTOK_OK
     if n > 2 * tree and n >= o.patience:
         status = jump(o, tree, ids, &released)
     if status == CTOK_OK and released == 0 and n >= o.retry:

@@ -422,7 +422,8 @@ cdef class TextState:
         elif fits:
             fits = (s.scan.state % (self.tokenizer.splitter.s.dfa.n_classes + 1) == 0
                     and s.scan.state < self.tokenizer.splitter.s.dfa.n_states * (self.tokenizer.splitter.s.dfa.n_classes + 1)
-                    and s.scan.flags == 0 and s.scan.n == s.cut + scanned and s.scan.accept <= s.scan.n)
+                    and s.scan.flags == 0 and s.scan.accept <= s.scan.n
+                    and (s.scan.n == s.cut + scanned or s.scan.n == s.cut == s.scan.state == 0))
         if fits and s.is_open and s.scan.accept and s.scan.accept >= s.cut:
             accept = <size_t>(s.scan.accept - s.cut)
             fits = accept == n or (p[accept] & 0xC0) != 0x80

@@ -1,23 +1,24 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_dfa cimport ctok_scan
-from ctok._native.c_vocab cimport ctok_id, ctok_range, ctok_status
+from ctok._native.c_vocab cimport ctok_id, ctok_status
 from ctok._native.engine cimport Context, Engine
 
-# A place of the open stretch from which some token may still be in the making.
+# A place of the open stretch from which some token may still be in the making, and the tokens it may be, in byte order.
 cdef struct Walk:
     uint32_t start
-    ctok_range range
+    uint32_t lo
+    uint32_t hi
 
 # The part of a text whose ids are not all certain. Zeroed = the start of a text. Belongs to one task.
 cdef struct Stream:
-    uint8_t *buf                # [base, scanned) the open pretoken, [scanned, n) not yet scanned
+    uint8_t *buf                # [base, scanned) the open pretoken, [scanned, n) not yet looked at
     size_t base
     size_t scanned
     size_t n
     size_t cap
     bint is_open                # is there an open pretoken?
-    ctok_scan scan              # its scanner
+    ctok_scan scan              # its scanner, which may have to see it yet
     uint64_t cut                # bytes of it before base: their ids have left
     size_t patience             # bytes of it before a jump is tried (again)
     # The path tree over buf[base, scanned): for each prefix the last token of its encoding.

@@ -15,20 +15,19 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from ctok._native.bpe cimport bpe_merge
-from ctok._native.c_dfa cimport ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
+from ctok._native.c_dfa cimport ctok_scan, ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
 from ctok._native.c_engine cimport (
-    CTOK_KEY_BYTES, CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, CTOK_PREFIXMEMO_YES, ctok_key_exact, ctok_literal_result, ctok_literals_find,
-    ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_rangememo_new, ctok_rangememo_step)
+    CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step, ctok_step)
 from ctok._native.c_merge cimport ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_resize, ctok_range, ctok_range_goes_on, ctok_range_root, ctok_range_token, ctok_status, ctok_vocab,
-    ctok_vocab_find)
-from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, settle
+    ctok_mem_resize, ctok_status, ctok_vocab, ctok_vocab_begins, ctok_vocab_find)
+from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, remembered, settle
 
 cdef enum:
     TREE = 1024                 # bytes of a long open pretoken for which a tree is built, where no token is longer
     KEEP = 4096                 # bytes of room that a stream keeps
+    SHORT = 64                  # bytes of a short open pretoken
 
 
 cdef void stream_free(Stream *s) noexcept nogil:
@@ -114,13 +113,21 @@ cdef ctok_status close_pretoken(Context *c, const Engine *e, Stream *s, uint64_t
     return CTOK_OK
 
 
+cdef bint feed_scan(const Engine *e, const Stream *s, ctok_scan *scan, size_t *scanned, size_t stop) noexcept nogil:
+    """Scan what the scanner has not seen of the open pretoken, up to `stop`. True: its stop is certain, scan.accept."""
+    scanned[0] = s.base + <size_t>(s.scan.n - s.cut)
+    return ctok_scan_feed(e.splitter.dfa, scan, s.buf, scanned, stop)
+
+
 cdef ctok_status advance(Context *c, const Engine *e, Stream *s, size_t stop, bint final) noexcept nogil:
     """Scan buf up to `stop` and append the ids of all pretokens that are certain; with `final` the text ends at `stop`."""
     cdef ctok_status status
     cdef size_t done
+    if s.is_open and s.scan.n == 0:                         # short: it is scanned again from its start
+        s.is_open = False
     while True:
         if s.is_open:
-            if ctok_scan_feed(e.splitter.dfa, &s.scan, s.buf, &s.scanned, stop):
+            if feed_scan(e, s, &s.scan, &s.scanned, stop):
                 status = close_pretoken(c, e, s, s.scan.accept)
             elif final:
                 status = close_pretoken(c, e, s, ctok_scan_finish(e.splitter.dfa, &s.scan))
@@ -134,11 +141,17 @@ cdef ctok_status advance(Context *c, const Engine *e, Stream *s, size_t stop, bi
         status = encode_run(c, e, s.buf, s.base, stop, final, &done)
         if status != CTOK_OK:
             return status
-        s.base = s.scanned = done
+        if done != s.base:
+            forget_tree(s)
+            s.base = s.scanned = done
+            s.patience = 0
         if s.base >= stop:
             return CTOK_OK
         ctok_scan_begin(e.splitter.dfa, &s.scan)
         s.is_open = True
+        if stop - s.base <= SHORT:
+            s.scanned = stop
+            return CTOK_OK
 
 
 cdef void compact(Stream *s) noexcept nogil:
@@ -185,32 +198,10 @@ cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint fin
 
 # ---- inside the open pretoken ----
 
-cdef bint goes_on(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
+cdef bint may_be_one_token(const void *vocab, const uint8_t *p, size_t n) noexcept nogil:
     """Is p[0..n) a proper prefix of some token?"""
-    cdef ctok_range r = ctok_range_root(v)
-    cdef size_t i
-    for i in range(n):
-        r = ctok_rangememo_step(v, c.steps, r, p[i])
-        if r.lo == r.hi:
-            return False
-    return ctok_range_goes_on(v, r)
-
-
-cdef bint may_be_one_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
-    """The same, remembered."""
-    cdef uint64_t key[2]
-    cdef uint64_t *slot
-    cdef int known = 0
-    if n >= v.longest:
-        return False
-    if n > CTOK_KEY_BYTES:
-        return goes_on(c, v, p, n)
-    ctok_key_exact(p, n, key)
-    slot = ctok_prefixmemo_slot(c.prefixes, key, &known)
-    if not known:
-        slot[0] = key[0]
-        slot[1] = key[1] | (CTOK_PREFIXMEMO_YES if goes_on(c, v, p, n) else 0)
-    return slot[1] & CTOK_PREFIXMEMO_YES != 0
+    cdef const ctok_vocab *v = <const ctok_vocab *>vocab
+    return n < v.longest and ctok_vocab_begins(v, p, n)
 
 
 cdef ctok_status reserve_tree(Stream *s, size_t n) noexcept nogil:
@@ -237,35 +228,50 @@ cdef ctok_status reserve_tree(Stream *s, size_t n) noexcept nogil:
     return CTOK_OK
 
 
+cdef inline bint fits(Context *c, const ctok_vocab *v, const Stream *s, ctok_id token, uint32_t start, ctok_status *status) noexcept nogil:
+    """May this token follow the encoding of the prefix of `start` bytes?"""
+    if start == 0:
+        return known_neighbours(c, v, CTOK_NO_ID, token, status)
+    return s.last_len[start - 1] != 0 and known_neighbours(c, v, s.last_id[start - 1], token, status)
+
+
 cdef ctok_status grow_tree(Context *c, const ctok_vocab *v, Stream *s, uint8_t b) noexcept nogil:
     """Add the prefix that is one byte longer: step every walk, and find the token that ends here and fits behind what stands before it."""
-    cdef size_t i, kept = 0, at = s.known
-    cdef Walk w
-    cdef ctok_id found, left
+    cdef uint32_t at = <uint32_t>s.known, start, alone
+    cdef size_t i, kept = 0
+    cdef const ctok_step *step
+    cdef ctok_id last = CTOK_NO_ID
     cdef ctok_status status = reserve_tree(s, at + 1)
     if status != CTOK_OK:
         return status
-    s.walks[s.n_walks].start = <uint32_t>at
-    s.walks[s.n_walks].range = ctok_range_root(v)
     s.last_len[at] = 0
-    s.last_id[at] = CTOK_NO_ID
-    for i in range(s.n_walks + 1):
-        w = s.walks[i]
-        w.range = ctok_rangememo_step(v, c.steps, w.range, b)
-        found = ctok_range_token(v, w.range)
-        if found != CTOK_NO_ID and s.last_len[at] == 0 and (w.start == 0 or s.last_len[w.start - 1] != 0):
-            left = s.last_id[w.start - 1] if w.start else CTOK_NO_ID
-            if known_neighbours(c, v, left, found, &status):
-                s.last_len[at] = w.range.depth
-                s.last_id[at] = found
+    for i in range(s.n_walks):
+        start = s.walks[i].start
+        step = ctok_rangememo_step(v, c.steps, s.walks[i].lo, s.walks[i].hi, at - start, b)
+        if step.token != CTOK_NO_ID and last == CTOK_NO_ID:
+            if fits(c, v, s, step.token, start, &status):
+                last = step.token
+                s.last_len[at] = at + 1 - start
             if status != CTOK_OK:
                 return status
-        if ctok_range_goes_on(v, w.range):
-            s.walks[kept] = w
+        if step.goes_on:
+            s.walks[kept].start = start
+            s.walks[kept].lo = step.to_lo
+            s.walks[kept].hi = step.to_hi
             kept += 1
+    alone = v.byte_id[b] != CTOK_NO_ID
+    if last == CTOK_NO_ID and alone and fits(c, v, s, v.byte_id[b], at, &status):
+        last = v.byte_id[b]
+        s.last_len[at] = 1
+    if v.first[b + 1] - v.first[b] > alone:
+        s.walks[kept].start = at
+        s.walks[kept].lo = v.first[b]
+        s.walks[kept].hi = v.first[b + 1]
+        kept += 1
+    s.last_id[at] = last
     s.n_walks = kept
     s.known += 1
-    return CTOK_OK
+    return status
 
 
 cdef bint is_unreachable_token(const ctok_vocab *v, const Stream *s, size_t n) noexcept nogil:
@@ -283,15 +289,15 @@ cdef size_t meet(const Stream *s, size_t a, size_t b) noexcept nogil:
     return a
 
 
-cdef size_t common_ancestor(const Engine *e, const Stream *s, size_t n) noexcept nogil:
+cdef size_t common_ancestor(const Engine *e, const Stream *s, const ctok_scan *scan, size_t n) noexcept nogil:
     """The longest prefix that the encodings of all alive prefixes pass through; 0 also when nothing is sure."""
     cdef size_t i, start, accept, p = n
     if is_unreachable_token(e.vocab, s, n) or s.last_len[n - 1] == 0:
         return 0
-    if ctok_scan_may_stop_at_accept(e.splitter.dfa, &s.scan):
-        if s.scan.accept <= s.cut:                      # at the start, or it may turn out to match nothing
+    if ctok_scan_may_stop_at_accept(e.splitter.dfa, scan):
+        if scan.accept <= s.cut:                        # at the start, or it may turn out to match nothing
             return 0
-        accept = <size_t>(s.scan.accept - s.cut)
+        accept = <size_t>(scan.accept - s.cut)
         if is_unreachable_token(e.vocab, s, accept) or s.last_len[accept - 1] == 0:
             return 0
         p = meet(s, p, accept)
@@ -324,13 +330,16 @@ cdef void drop_front(Stream *s, size_t n) noexcept nogil:
 cdef ctok_status release_tree(Context *c, const Engine *e, Stream *s, size_t *released) noexcept nogil:
     """Bring the tree up to date, append the ids that all alive prefixes share, and drop their bytes."""
     cdef size_t n = s.scanned - s.base, p, k = 0
+    cdef ctok_scan scan = s.scan
     cdef ctok_status status
     released[0] = 0
+    if feed_scan(e, s, &scan, &p, s.scanned):
+        return CTOK_OK
     while s.known < n:
         status = grow_tree(c, e.vocab, s, s.buf[s.base + s.known])
         if status != CTOK_OK:
             return status
-    released[0] = p = common_ancestor(e, s, n)
+    released[0] = p = common_ancestor(e, s, &scan, n)
     while p:
         p -= s.last_len[p - 1]
         k += 1
@@ -346,6 +355,7 @@ cdef ctok_status release_tree(Context *c, const Engine *e, Stream *s, size_t *re
         p -= s.last_len[p - 1]
     if released[0]:
         drop_front(s, released[0])
+        s.scan = scan
     return CTOK_OK
 
 
@@ -391,12 +401,10 @@ cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexc
     cdef ctok_status status = CTOK_OK
     if c.steps == NULL:
         c.steps = ctok_rangememo_new()
-    if c.prefixes == NULL:
-        c.prefixes = ctok_prefixmemo_new()
-    if c.steps == NULL or c.prefixes == NULL:
+    if c.steps == NULL:
         return CTOK_ERR_MEMORY
-    if s.scanned == 0 or (s.known == 0 and may_be_one_token(c, e.vocab, s.buf, s.scanned)):
-        return CTOK_OK
+    if s.scanned == 0 or (s.known == 0 and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned, &status)) or status != CTOK_OK:
+        return status
     if tree < TREE:
         tree = TREE
     if s.scanned > 2 * tree and s.scanned >= s.patience:

@@ -3,14 +3,14 @@
 An open pretoken is a place in the tree of tokens; where it leaves the tree, it is unknown for certain.
 """
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_reserve
 from ctok._native.c_model cimport ctok_le32_get, ctok_le32_put
 from ctok._native.c_trie cimport (
     CTOK_TRIE_ROOT, ctok_trie, ctok_trie_child, ctok_trie_find, ctok_trie_free, ctok_trie_init, ctok_trie_is_node, ctok_trie_piece,
-    ctok_trie_unit)
+    ctok_trie_step, ctok_trie_unit)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.model cimport Model, Table, give_one, nothing_free, nothing_new, table_failed, table_find, table_ids
@@ -66,6 +66,7 @@ cdef void set_wordlevel(WordLevel model):
     model.ops.open_free = wordlevel_open_free
     model.ops.open_save = wordlevel_open_save
     model.ops.open_load = wordlevel_open_load
+    model.ops.open_waits = wordlevel_open_waits
 
 
 cdef ctok_status wordlevel_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
@@ -100,6 +101,16 @@ cdef ctok_status wordlevel_open_feed(void *state, const uint8_t *p, size_t n, ct
             return give_one(open.model.unk, 0, ids, NULL)
         open.at = <uint32_t>child
     return CTOK_OK
+
+
+cdef bint wordlevel_open_waits(const void *model, const uint8_t *p, size_t n) noexcept nogil:
+    cdef const ctok_trie *t = &(<const WordLevelModel *>model).trie
+    cdef uint64_t unit = ctok_trie_unit(t, CTOK_TRIE_ROOT)
+    cdef size_t i
+    for i in range(n):
+        if not ctok_trie_step(t, &unit, p[i]):
+            return False
+    return True
 
 
 cdef ctok_status wordlevel_open_end(void *state, ctok_ids *ids) noexcept nogil:

@@ -200,6 +200,7 @@ cdef void set_wordpiece(WordPiece model):
     model.ops.open_free = wordpiece_open_free
     model.ops.open_save = wordpiece_open_save
     model.ops.open_load = wordpiece_open_load
+    model.ops.open_waits = wordpiece_open_waits
 
 
 # ---- a whole word ----
@@ -217,7 +218,8 @@ cdef inline ctok_status append_pops(const WordPieceModel *m, uint32_t at, ctok_i
 
 
 cdef ctok_status match(const WordPieceModel *m, uint32_t *node, const uint8_t *p, size_t n, ctok_ids *pieces) noexcept nogil:
-    """Go on from a node over n bytes, and append the pieces that became certain. *node becomes NO_LINK where no pieces cover them."""
+    """Go on from a node over n bytes, and append the pieces that became certain (NULL: forget them). *node becomes NO_LINK where no
+    pieces cover the bytes."""
     cdef uint32_t at = node[0]
     cdef uint64_t unit = ctok_trie_unit(&m.trie, at)
     cdef size_t i, child
@@ -227,7 +229,7 @@ cdef ctok_status match(const WordPieceModel *m, uint32_t *node, const uint8_t *p
             if m.failures[at].link == NO_LINK:
                 node[0] = NO_LINK
                 return CTOK_OK
-            if append_pops(m, at, pieces) != CTOK_OK:
+            if pieces != NULL and append_pops(m, at, pieces) != CTOK_OK:
                 return CTOK_ERR_MEMORY
             at = m.failures[at].link
             unit = ctok_trie_unit(&m.trie, at)
@@ -324,6 +326,15 @@ cdef ctok_status wordpiece_open_feed(void *state, const uint8_t *p, size_t n, ct
     ctok_ids_free(&open.ids)
     open.unknown = True
     return status
+
+
+cdef bint wordpiece_open_waits(const void *model, const uint8_t *p, size_t n) noexcept nogil:
+    cdef const WordPieceModel *m = <const WordPieceModel *>model
+    cdef uint32_t at = CTOK_TRIE_ROOT
+    if n > m.most_chars and ctok_utf8_count(p, n) > m.most_chars:
+        return False
+    match(m, &at, p, n, NULL)
+    return at != NO_LINK
 
 
 cdef ctok_status wordpiece_open_end(void *state, ctok_ids *ids) noexcept nogil:
