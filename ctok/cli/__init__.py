@@ -32,6 +32,9 @@ COMMANDS = {
     "info": ("_about", "run_info"),
     "cache": ("_cache", "run"),
     "convert": ("_convert", "run"),
+    "extend": ("_after", "run_extend"),
+    "prune": ("_after", "run_prune"),
+    "explain": ("_after", "run_explain"),
 }
 # Options of the top level whose value is the next argument.
 _TAKE_A_VALUE = frozenset(("-i", "--input", "-t", "--truncate", "-m", "--model", "-T", "--tokenizer", "--pattern", "--special-token"))

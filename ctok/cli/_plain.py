@@ -35,6 +35,9 @@ commands ('ctok COMMAND --help' tells more):
   info        what a tokenizer is
   cache       vocabularies kept on this machine
   convert     a vocabulary in another file format
+  extend      more tokens for a vocabulary, learned from text; old ids stay
+  prune       a smaller vocabulary from a larger one, with a map of ids
+  explain     why a word becomes its tokens
 
 Without a command, the arguments are text (none: standard input) whose tokens
 are counted. If the first word is the name of a command, it is the command;
