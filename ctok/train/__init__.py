@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._prune import Pruned, prune
     from .corpus import Block, Corpus, as_corpus, files, texts
     from .counts import Counts, count_pretokens
+    from .languages import LanguageReport, LanguageRow, TrainedOnLanguages, report_languages, train_languages, weigh_languages
     from .unigram import UnigramTrainer
     from .words import CharTrainer, WordLevelTrainer
 
@@ -23,7 +24,10 @@ __all__ = [
     "CharTrainer",
     "Corpus",
     "Counts",
+    "LanguageReport",
+    "LanguageRow",
     "Pruned",
+    "TrainedOnLanguages",
     "UnigramTrainer",
     "WordLevelTrainer",
     "as_corpus",
@@ -33,7 +37,10 @@ __all__ = [
     "files",
     "merge_trees",
     "prune",
+    "report_languages",
     "texts",
+    "train_languages",
+    "weigh_languages",
 ]
 
 # Name -> the module that it is in.
@@ -42,7 +49,10 @@ _ON_FIRST_USE = {
     "CharTrainer": ".words",
     "Corpus": ".corpus",
     "Counts": ".counts",
+    "LanguageReport": ".languages",
+    "LanguageRow": ".languages",
     "Pruned": "._prune",
+    "TrainedOnLanguages": ".languages",
     "UnigramTrainer": ".unigram",
     "WordLevelTrainer": ".words",
     "as_corpus": ".corpus",
@@ -52,7 +62,10 @@ _ON_FIRST_USE = {
     "files": ".corpus",
     "merge_trees": "._explain",
     "prune": "._prune",
+    "report_languages": ".languages",
     "texts": ".corpus",
+    "train_languages": ".languages",
+    "weigh_languages": ".languages",
 }
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .._native.expect import PieceModel
     from .._native.stretches import Stretches
-    from ..spec import Spec
+    from ..spec import Record, Spec
     from .counts import Counts
 
 __all__ = ["UnigramTrainer"]
@@ -121,6 +121,11 @@ class UnigramTrainer:
         _unigram_spec.complete(o)
         self.options = o
 
+    def _stages(self) -> tuple[Record | None, Record | None]:
+        """The pre-tokenizer and the normalizer by which words are counted."""
+        o = self.options
+        return (o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o)), o.normalizer
+
     def train(
         self,
         corpus: Any,
@@ -156,8 +161,7 @@ class UnigramTrainer:
         o = self.options
         counts = count_pretokens(
             corpus,
-            o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o),
-            o.normalizer,
+            *self._stages(),
             num_threads=num_threads,
             max_memory=max_memory,
             errors=errors,

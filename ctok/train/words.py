@@ -28,6 +28,11 @@ class _Trainer:
     options: SimpleNamespace
     _kind: str
 
+    def _stages(self) -> tuple[Record | None, Record | None]:
+        """The pre-tokenizer and the normalizer by which words are counted."""
+        o = self.options
+        return (o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o)), o.normalizer
+
     def train(
         self,
         corpus: Any,
@@ -50,8 +55,7 @@ class _Trainer:
         o = self.options
         counts = count_pretokens(
             corpus,
-            o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o),
-            o.normalizer,
+            *self._stages(),
             num_threads=num_threads,
             max_memory=max_memory,
             errors=errors,
