@@ -69,6 +69,7 @@ MODULES = {
     "vocab": ["mem", "joins", "vocab"],
     "wordlevel": ["mem", "trie"],
     "wordpiece": ["mem", "trie", "utf8"],
+    "words": ["mem"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"

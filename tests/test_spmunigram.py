@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok._native import model, spmunigram, unigram, unigram_open, viterbi, vocab
+from ctok._native import model, spmunigram, unigram, unigram_open, viterbi, vocab, words
 from ctok._native.spmunigram import SpmUnigram
 from ctok._reference import spmunigram as twin
 from ctok.errors import SpecError
@@ -120,6 +120,38 @@ def test_unused_and_other_pieces_are_never_found():
     check(pieces, ["ab", "<s>", "<unk>", "<0x41>", "a<s>b"])
 
 
+@given(models(), st.integers(0, 2**32))
+def test_words_met_before_come_out_the_same_at_any_sum(pieces, seed):
+    rng, live, kernel = random.Random(seed), reference(pieces), kernel_of(pieces)
+    words = ["".join(rng.choice("aab\u00e9c") for _ in range(rng.choice([1, 2, 3, 5, 9, 17, 30, 70]))) for _ in range(9)]
+    words += ["\u2581" * rng.randrange(1, 4) + word for word in words] + ["\u2581"] + ["\u2581" + word for word in words]
+    texts = ["".join(rng.choices(words, k=k)) for k in (5, 50, 2000, 50)]
+    want = [live.encode(text) for text in texts]
+    assert kernel.encode_many([text.encode() for text in texts]) == [number for ids in want for number in ids]
+    assert kernel.encode(texts[2].encode()) == want[2]
+    assert kernel.encode_with_ends(texts[2].encode())[0] == want[2]
+
+
+def test_words_that_depend_on_the_sum_are_not_taken_from_memory():
+    pieces = [UNK, ("\u2581a", -700.0, NORMAL), *((f"\u2581{left}", -1.0, NORMAL) for left in "xyzw")]
+    pieces += [*((right, -1.0, NORMAL) for right in "klmn")]
+    pieces += [(f"\u2581{left}{right}", -2.0 - 2.0**-k, NORMAL) for left, right, k in zip("xyzw", "klmn", (18, 12, 9, 5), strict=True)]
+    live, kernel = reference(pieces), kernel_of(pieces)
+    text = ("\u2581a" * 3 + "\u2581xk\u2581yl\u2581zm\u2581wn") * 200
+    want = live.encode(text)
+    assert kernel.encode_many([text.encode()] * 2) == want * 2
+    assert len(set(map(tuple, (want[:11], want[-11:])))) == 2  # the same words, otherwise
+
+
+def test_memory_that_is_full_forgets():
+    rng = random.Random(1)
+    pieces = [UNK, *((a + b, -rng.random() * 9, NORMAL) for a in "\u2581abcdef" for b in ("", *"abcdef"))]
+    live, kernel = reference(pieces), kernel_of(pieces)
+    texts = ["".join("\u2581" + "".join(rng.choices("abcdef", k=rng.randrange(1, 60))) for _ in range(4000)) for _ in range(5)]
+    want = [live.encode(text) for text in texts]
+    assert kernel.encode_many([text.encode() for text in texts * 2]) == [number for ids in want * 2 for number in ids]
+
+
 def test_a_record_that_does_not_fit_is_refused():
     record = model_of([UNK, ("a", -1.0, NORMAL)])
     scores, types = record.scores, record.types
@@ -146,7 +178,7 @@ def test_models_that_find_no_memory_work_later():
     pieces = [UNK, ("aba", -30000.0, NORMAL), ("bab", -70000.0, NORMAL), ("babx", -4.0, NORMAL), ("xyz", -1000.0, USER_DEFINED)]
     texts = [b"ab" * 300, b"axyzxyxb", b"q" * 90, b"ab" * 9000 + b"qqq", b"x" * 70, "\u2581ab\u2581q".encode() * 40]
     for extra in ([], BYTES):
-        check_memory([spmunigram, unigram, unigram_open, viterbi, model], lambda extra=extra: kernel_of(pieces + extra), texts)
+        check_memory([spmunigram, unigram, unigram_open, viterbi, words, model], lambda extra=extra: kernel_of(pieces + extra), texts)
 
 
 def test_a_long_text_without_blanks_needs_little():

@@ -19,6 +19,7 @@ cdef extern from "ctok_trie.h" nogil:
     void ctok_trie_free(ctok_trie *t)
     uint64_t ctok_trie_unit(const ctok_trie *t, size_t at)
     bint ctok_trie_is_node(const ctok_trie *t, size_t at)
+    size_t ctok_trie_base(uint64_t unit)
     uint32_t ctok_trie_piece(uint64_t unit)
     bint ctok_trie_goes_on(uint64_t unit)
     size_t ctok_trie_child(const ctok_trie *t, uint64_t unit, uint8_t b)

@@ -13,14 +13,20 @@ What decides there, found with models made for it and the live package (0.2.3):
 * Unknown characters that stand together are one unknown token; with byte fallback each is given as its bytes instead.
 """
 
-from libc.math cimport INFINITY
-from libc.stdint cimport uint8_t, uint32_t
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
-from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_status
+from ctok._native.c_vocab cimport (
+    CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+from ctok._native.c_words cimport ctok_is_mark
 from ctok._native.model cimport Table
 from ctok._native.unigram cimport plant, set_unigram
+from ctok._native.unigram_open cimport unigram_open_new
 from ctok._native.viterbi cimport UnigramModel
+from ctok._native.words cimport WordsModel, words_encode, words_scratch_free, words_scratch_new
+
+from os import urandom
 
 from ..errors import SpecError
 
@@ -29,6 +35,7 @@ cdef enum:
     USER_DEFINED = 4
     BYTE = 6
 
+cdef double RESTART = 100000.0
 cdef double PENALTY = 10.0      # what an unknown character costs beyond the least probable piece
 cdef double ALONE = 3.4028234663852886e38   # its score where no piece is normal: the greatest number of single precision
 
@@ -72,6 +79,7 @@ cdef class SpmUnigram(ScoredPieces):
         kept = self.found_in_texts(table, type_of, n)
         plant(&self.m, kept)
         keep_scores(&self.m, kept, &score_of[0], &type_of[0], n)
+        self.words.by_words = keeps_to_words(kept)
         self.n_pieces = <uint32_t>n
         self.unk_id = unk_id
         self.m.unk = unk_id
@@ -80,6 +88,16 @@ cdef class SpmUnigram(ScoredPieces):
         set_unigram(self)
         if byte_fallback and not self.m.all_bytes:
             raise SpecError("byte_fallback, but not every byte has a piece")
+        set_words(&self.words, &self.m, kept, <uint32_t>n, int.from_bytes(urandom(8), "little"))
+        self.model = &self.words
+        self.ops.encode = words_encode
+        self.ops.scratch_new = words_scratch_new
+        self.ops.scratch_free = words_scratch_free
+        self.ops.open_new = open_new
+
+    def __dealloc__(self):
+        ctok_mem_free(self.words.score_by_id)
+        ctok_mem_free(self.words.found)
 
     cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n):
         """The pieces that a text can give, as a table of their own; the others are learnt."""
@@ -115,6 +133,10 @@ cdef class SpmUnigram(ScoredPieces):
             ctok_bytes_free(&data)
             ctok_bytes_free(&ends)
             ctok_bytes_free(&ids)
+
+
+cdef void *open_new(const void *model) noexcept nogil:
+    return unigram_open_new((<const WordsModel *>model).m)
 
 
 class Columns:
@@ -167,6 +189,41 @@ cdef object keep_scores(UnigramModel *m, Table table, const float *score_of, con
         if type_of[table.ids[i]] == USER_DEFINED:
             m.score_of[i + 1] = <float>(0.1 * (<double>(table.ends[i] - begin) - 1))
         begin = table.ends[i]
+
+
+cdef bint keeps_to_words(Table table) noexcept nogil:
+    """Does no piece reach from one word into the next, or could it with more bytes?"""
+    cdef uint32_t k, i, begin = 0, end
+    cdef const uint8_t *p = table.data
+    for k in range(table.n):
+        end = table.ends[k]
+        for i in range(begin + 1, end):
+            if p[i] == 0xE2 and (end - i < 3 or ctok_is_mark(p + i)) and not (i - begin >= 3 and ctok_is_mark(p + i - 3)):
+                return False
+        begin = end
+    return True
+
+
+cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t n, uint64_t seed):
+    cdef size_t i
+    cdef double widest = fabs(m.score_of[0])
+    w.m = m
+    w.none = n
+    w.seed = seed
+    w.score_by_id = <float *>ctok_mem_zeroed(<size_t>n + 1, sizeof(float))
+    w.found = <float *>ctok_mem_alloc(<size_t>kept.n + 1, sizeof(float))
+    if w.score_by_id == NULL or w.found == NULL:
+        raise MemoryError("no memory for the model")
+    w.found[0] = -INFINITY
+    for i in range(kept.n):
+        w.found[i + 1] = <float>m.score_of[i + 1]
+        w.score_by_id[kept.ids[i]] = <float>m.score_of[i + 1]
+        if not fabs(m.score_of[i + 1]) <= widest:       # also what is not a number
+            widest = fabs(m.score_of[i + 1])
+    w.score_by_id[m.unk] = <float>m.score_of[0]
+    w.widest = widest
+    w.limit = <float>(RESTART - 1 - 64 * widest)
+    w.remembers = w.limit > 0
 
 
 def fail_after(long n):

@@ -35,3 +35,5 @@ cdef void *unigram_open_copy(const void *state) noexcept nogil
 cdef void unigram_open_free(void *state) noexcept nogil
 cdef ctok_status unigram_open_save(const void *state, ctok_bytes *out) noexcept nogil
 cdef ctok_status unigram_open_load(void *state, const uint8_t *p, size_t n) noexcept nogil
+# Let all go that is held, as if the pretoken ended, but keep the sum (of the first node) and the run.
+cdef ctok_status unigram_open_rest(UnigramOpen *o, ctok_ids *ids) noexcept nogil

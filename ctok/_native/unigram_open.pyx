@@ -280,11 +280,15 @@ cdef ctok_status unigram_open_feed(void *state, const uint8_t *p, size_t n, ctok
     return CTOK_OK
 
 
+cdef ctok_status unigram_open_rest(UnigramOpen *o, ctok_ids *ids) noexcept nogil:
+    if o.next != o.text.n:
+        return CTOK_ERR_UTF8
+    return release(o, o.text.n, ids) if o.text.n else CTOK_OK
+
+
 cdef ctok_status unigram_open_end(void *state, ctok_ids *ids) noexcept nogil:
     cdef UnigramOpen *o = <UnigramOpen *>state
-    cdef ctok_status status = CTOK_OK if o.next == o.text.n else CTOK_ERR_UTF8
-    if status == CTOK_OK and o.text.n:
-        status = release(o, o.text.n, ids)
+    cdef ctok_status status = unigram_open_rest(o, ids)
     if status == CTOK_OK:
         status = end_run(o, ids)
     unigram_reset(o)

@@ -1,0 +1,22 @@
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_vocab cimport ctok_id, ctok_status
+from ctok._native.viterbi cimport Node, UnigramModel
+
+# What is known of a model besides its pieces.
+cdef struct WordsModel:
+    const UnigramModel *m
+    float *score_by_id          # up to that of `none`
+    float *found                # as m.score_of, but [0] is minus infinity: no piece
+    ctok_id none                # no piece; its score is 0
+    bint by_words               # does no piece reach across the start of a word?
+    bint remembers              # are the scores such that words can be remembered?
+    double widest               # no score is farther from 0
+    float limit                 # as long as the sum before a word is less far from 0, it does not begin anew in it
+    uint64_t seed
+
+# As csrc/ctok_model.h says; `model` is a WordsModel.
+cdef void *words_scratch_new(const void *model) noexcept nogil
+cdef void words_scratch_free(void *scratch) noexcept nogil
+cdef ctok_status words_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil

@@ -1,0 +1,393 @@
+"""SentencePiece's unigram model on a whole text, word by word.
+
+Where no piece reaches across the start of a word, all paths go through it, and all that a word needs to know of the text before it is the
+sum there. Which path is best within the word hardly ever depends on that sum: only through roundings. So the best path of a word is found
+once, from 0, and kept with a limit. With n characters there are at most n tokens on a path, each rounding moves a sum by at most 2**-24 of
+its size, and no sum within the word is farther from 0 than the one before it by more than n times the widest score; so the decisions on the
+best path stay as they are as long as the least lead over a second best, found with the same roundings from 0,
+
+    lead  >  2 * n * 2**-24 * (|sum before| + n * widest score)  +  2 * n * 2**-24 * n * widest score
+
+and the limit is where that ends. Where the sum is within it, the path is taken and its scores are added, as they would have been. Else, and
+near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
+"""
+
+from libc.math cimport INFINITY, fabsf
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
+from ctok._native.c_trie cimport (
+    CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_step, ctok_trie_unit)
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_MEMORY, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+from ctok._native.c_words cimport (
+    CTOK_WORD_APART, CTOK_WORD_COLUMNS, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_WIDE, ctok_paths, ctok_paths_clear, ctok_paths_find, ctok_word,
+    ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
+    ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_probe, ctok_words_put)
+from ctok._native.unigram_open cimport (
+    RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
+from ctok._native.viterbi cimport Node, UnigramModel, char_size, viterbi_go_on
+
+cdef enum:
+    LONG = 1 << 14              # bytes from which on a word is encoded as an open text
+    STOPS = 256 + 64            # places that ctok_words_cut may give
+    REMEMBERED = 63             # CTOK_WORD_LONGEST: bytes of the longest word that is remembered
+    NO_LABEL = 0x1FE            # what no node of a tree has
+
+cdef struct WordsScratch:
+    ctok_words memory
+    Node *nodes
+    uint32_t *path
+    size_t cap
+    ctok_paths paths
+    uint32_t stops[STOPS]
+    uint64_t keys[STOPS][2]
+    ctok_word *lines[STOPS]
+
+# A text on its way.
+cdef struct Walk:
+    const WordsModel *w
+    WordsScratch *s
+    ctok_ids *ids
+    ctok_ids *ends              # or NULL
+    float sum                   # of the path so far
+    bint unknown                # was its last token the unknown one?
+
+
+# ---- tokens ----
+
+cdef ctok_status push(Walk *k, ctok_id id, size_t end) noexcept nogil:
+    if k.ends != NULL and ctok_ids_push(k.ends, <ctok_id>end) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    return ctok_ids_push(k.ids, id)
+
+
+cdef ctok_status give(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_t end) noexcept nogil:
+    """The next token is p[0..n), which ends at `end` of the text."""
+    cdef const UnigramModel *m = k.w.m
+    cdef size_t i
+    cdef bint unknown = k.unknown
+    cdef ctok_status status = CTOK_OK
+    k.unknown = piece == 0
+    if piece:
+        return push(k, m.id_of[piece], end)
+    if m.byte_fallback:
+        for i in range(n):
+            if status == CTOK_OK:
+                status = push(k, m.byte_ids[p[i]], end)
+        return status
+    if not unknown:
+        return push(k, m.unk, end)
+    if k.ends != NULL:
+        k.ends.at[k.ends.n - 1] = <ctok_id>end
+    return CTOK_OK
+
+
+cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
+    """Remembered tokens, unknown ones among them."""
+    cdef size_t i
+    cdef bint unknown
+    cdef ctok_status status = CTOK_OK
+    for i in range(n):
+        k.sum += k.w.score_by_id[ids[i]]
+        unknown = ids[i] == k.w.m.unk
+        if status == CTOK_OK and not (unknown and k.unknown):
+            status = ctok_ids_push(k.ids, ids[i])
+        k.unknown = unknown
+    return status
+
+
+# ---- one word, from the actual sum ----
+
+cdef ctok_status reserve(WordsScratch *s, size_t n) noexcept nogil:
+    if s.cap >= n:
+        return CTOK_OK
+    ctok_mem_free(s.nodes)
+    ctok_mem_free(s.path)
+    n = max(n + n // 2, 256)
+    s.cap = 0
+    s.nodes = <Node *>ctok_mem_alloc(n, sizeof(Node))
+    s.path = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
+    if s.nodes == NULL or s.path == NULL:
+        ctok_mem_free(s.nodes)
+        ctok_mem_free(s.path)
+        s.nodes = NULL
+        s.path = NULL
+        return CTOK_ERR_MEMORY
+    s.cap = n
+    return CTOK_OK
+
+
+cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
+    """The word p[0..n), which ends at `end` of the text."""
+    cdef WordsScratch *s = k.s
+    cdef size_t i, next = 0, at = n, count = 0
+    cdef ctok_status status
+    if n > LONG and k.ends == NULL:
+        return work_out_long(k, p, n)
+    status = reserve(s, n + 1)
+    if status != CTOK_OK:
+        return status
+    for i in range(n + 1):
+        s.nodes[i].size = 0
+    s.nodes[0].score = k.sum
+    status = viterbi_go_on(k.w.m, s.nodes, p, n, &next, NULL, False)
+    while at:
+        s.path[count] = <uint32_t>at
+        count += 1
+        at -= s.nodes[at].size
+    while count and status == CTOK_OK:
+        count -= 1
+        i = s.path[count]
+        status = give(k, s.nodes[i].piece, p + i - s.nodes[i].size, s.nodes[i].size, end - n + i)
+    k.sum = <float>s.nodes[n].score
+    return status
+
+
+cdef ctok_status work_out_long(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
+    """With room for what is not certain only, instead of for all places."""
+    cdef UnigramOpen *open = <UnigramOpen *>unigram_open_new(k.w.m)
+    cdef ctok_status status
+    if open == NULL:
+        return CTOK_ERR_MEMORY
+    open.nodes[0].score = k.sum
+    if k.unknown and not k.w.m.byte_fallback:
+        open.run = RUN_UNKNOWN
+    status = unigram_open_feed(open, p, n, k.ids)
+    if status == CTOK_OK:
+        status = unigram_open_rest(open, k.ids)
+    k.sum = <float>open.nodes[0].score
+    k.unknown = open.run != RUN_NONE
+    unigram_open_free(open)
+    return status
+
+
+# ---- one word, whatever the sum ----
+
+cdef bint find_pieces(const WordsModel *k, ctok_paths *w, const uint8_t *p, size_t *n_chars) noexcept nogil:
+    """All pieces in a word, those of one length after the other: so no look-up waits for the one before. False: too many long ones."""
+    cdef const uint64_t *tree = k.m.trie.units
+    cdef uint64_t root = ctok_trie_unit(&k.m.trie, CTOK_TRIE_ROOT), child
+    cdef uint16_t labels[REMEMBERED + 1]
+    cdef uint8_t alive[REMEMBERED + 1]          # starts from which longer pieces may be found,
+    cdef uint64_t units[REMEMBERED + 1]         # and where in the tree the text from there on stands
+    cdef size_t i, s, depth = 0, n_alive = 0, kept
+    cdef uint32_t piece
+    cdef uint16_t label
+    cdef bint is_there
+    for i in range(w.n):
+        labels[i] = p[i]
+        units[n_alive] = root
+        alive[n_alive] = <uint8_t>i
+        w.is_start[i] = (p[i] & 0xC0) != 0x80
+        n_alive += w.is_start[i]
+    labels[w.n] = NO_LABEL
+    n_chars[0] = n_alive
+    while n_alive and depth < CTOK_WORD_COLUMNS:
+        kept = 0
+        for i in range(n_alive):
+            s = alive[i]
+            label = labels[s + depth]
+            child = tree[ctok_trie_base(units[i]) + (label & 0xFF)]
+            is_there = (child & CTOK_TRIE_NO_BYTE) == label
+            piece = ctok_trie_piece(child) & (0 - <uint32_t>is_there)
+            w.scores[s * CTOK_WORD_COLUMNS + depth] = k.found[piece]
+            w.pieces[s * CTOK_WORD_COLUMNS + depth] = piece
+            alive[kept] = <uint8_t>s
+            units[kept] = child
+            kept += is_there
+        n_alive = kept
+        depth += 1
+    for i in range(n_alive):
+        s = alive[i]
+        depth = s + CTOK_WORD_COLUMNS
+        while depth < w.n and ctok_trie_step(&k.m.trie, &units[i], p[depth]):
+            depth += 1
+            piece = ctok_trie_piece(units[i])
+            if piece:
+                if w.n_wide == CTOK_WORD_WIDE:
+                    return False
+                w.wide[w.n_wide].piece = piece
+                w.wide[w.n_wide].score = k.found[piece]
+                w.wide[w.n_wide].start = <uint8_t>s
+                w.wide[w.n_wide].end = <uint8_t>depth
+                w.n_wide += 1
+    return True
+
+
+cdef void add_unknown(const WordsModel *k, ctok_paths *w, const uint8_t *p) noexcept nogil:
+    """Characters that are no pieces."""
+    cdef size_t s = 0, size
+    while s < w.n:
+        size = char_size(p[s])
+        if w.scores[s * CTOK_WORD_COLUMNS + size - 1] == -INFINITY:
+            w.scores[s * CTOK_WORD_COLUMNS + size - 1] = <float>k.m.score_of[0]
+            w.pieces[s * CTOK_WORD_COLUMNS + size - 1] = 0
+        s += size
+
+
+cdef uint32_t piece_of(const ctok_paths *w, size_t start, size_t end) noexcept nogil:
+    cdef size_t i
+    if end - start <= CTOK_WORD_COLUMNS:
+        return w.pieces[start * CTOK_WORD_COLUMNS + end - start - 1]
+    for i in range(w.n_wide):
+        if w.wide[i].start == start and w.wide[i].end == end:
+            return w.wide[i].piece
+    return 0
+
+
+cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
+    """A word that is not remembered: find its best path and remember it."""
+    cdef ctok_paths *w = &k.s.paths
+    cdef ctok_id ids[REMEMBERED + 1]
+    cdef uint32_t pieces[REMEMBERED + 1]
+    cdef uint8_t stops[REMEMBERED + 1]
+    cdef size_t at = n, first = REMEMBERED + 1, i, start, n_chars = 0
+    cdef float lead = INFINITY, limit
+    cdef double far
+    cdef bint unknown = False
+    ctok_paths_clear(w, n)
+    if not find_pieces(k.w, w, p, &n_chars):
+        return work_out(k, p, n, end)
+    add_unknown(k.w, w, p)
+    ctok_paths_find(w)
+    while at:
+        first -= 1
+        start = <size_t>w.origin[at]
+        stops[first] = <uint8_t>at
+        pieces[first] = piece_of(w, start, at)
+        ids[first] = k.w.m.id_of[pieces[first]]
+        unknown |= pieces[first] == 0
+        lead = min(lead, w.best[at] - w.second[at])
+        at = start
+    # A 500th less than the bound says, for the roundings of this calculation and of the entry.
+    far = min(lead * 8372224.0 / <double>n_chars - 2 * <double>n_chars * k.w.widest - 1, <double>k.w.limit)
+    limit = <float>far if far > 0 else 0
+    if not (unknown and k.w.m.byte_fallback):
+        ctok_words_put(&k.s.memory, line, key, p, n, ids + first, REMEMBERED + 1 - first, unknown, limit, k.w.none)
+    if not fabsf(k.sum) < limit:
+        return work_out(k, p, n, end)
+    for i in range(first, REMEMBERED + 1):
+        k.sum += <float>k.w.m.score_of[pieces[i]]
+        if give(k, pieces[i], p + at, stops[i] - at, end - n + stops[i]) != CTOK_OK:
+            return CTOK_ERR_MEMORY
+        at = stops[i]
+    return CTOK_OK
+
+
+cdef ctok_status look_further(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
+    """A word that the memory of short ones does not settle at once."""
+    cdef const ctok_word *hit
+    cdef const ctok_id *ids = NULL
+    if n > REMEMBERED or not k.w.remembers:
+        return work_out(k, p, n, end)
+    hit = ctok_words_find(line, key)
+    if hit != NULL:
+        ids = ctok_words_ids(&k.s.memory, hit, p, n)
+    if ids == NULL:
+        return find(k, p, n, end, key, line)
+    if fabsf(k.sum) < ctok_word_limit(hit.n):
+        return give_ids(k, ids, hit.n & CTOK_WORD_IDS)
+    return work_out(k, p, n, end)
+
+
+# ---- texts ----
+
+cdef ctok_status walk_block(Walk *k, const uint8_t *p, size_t start, size_t n_words, size_t n) noexcept nogil:
+    """The words of p[start..) that stop at s.stops."""
+    cdef WordsScratch *s = k.s
+    cdef const float *score_by_id = k.w.score_by_id
+    cdef const ctok_word *hit
+    cdef ctok_ids *ids = k.ids
+    cdef size_t i, n_ids = ids.n, room
+    cdef float sum = k.sum
+    cdef ctok_status status
+    ctok_words_probe(&s.memory, p, start, s.stops, n_words, n, REMEMBERED, s.keys, s.lines)
+    if ctok_ids_reserve(ids, CTOK_WORD_HERE * n_words) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    room = ids.cap - CTOK_WORD_HERE
+    for i in range(n_words):
+        hit = s.lines[i]
+        if hit.key[0] != s.keys[i][0] or hit.key[1] != s.keys[i][1]:
+            hit += 1
+        if (hit.key[0] == s.keys[i][0] and hit.key[1] == s.keys[i][1] and fabsf(sum) < ctok_word_limit(hit.n)
+                and not hit.n & CTOK_WORD_APART and n_ids <= room):
+            memcpy(ids.at + n_ids, hit.ids, sizeof(hit.ids))
+            n_ids += hit.n & CTOK_WORD_IDS
+            sum = ((sum + score_by_id[hit.ids[0]]) + score_by_id[hit.ids[1]]) + score_by_id[hit.ids[2]]
+            k.unknown = False
+        else:
+            ids.n = n_ids
+            k.sum = sum
+            status = look_further(k, p + start, s.stops[i] - start, s.stops[i], s.keys[i], s.lines[i])
+            if status == CTOK_OK:
+                status = ctok_ids_reserve(ids, CTOK_WORD_HERE)
+            if status != CTOK_OK:
+                return status
+            n_ids = ids.n
+            sum = k.sum
+            room = ids.cap - CTOK_WORD_HERE
+        start = s.stops[i]
+    ids.n = n_ids
+    k.sum = sum
+    return CTOK_OK
+
+
+cdef ctok_status walk_words(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
+    cdef WordsScratch *s = k.s
+    cdef size_t pos = 0, found, i, start
+    cdef ctok_status status = CTOK_OK
+    if k.ends == NULL and s.memory.lines == NULL and ctok_words_init(&s.memory, k.w.seed) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    while pos < n and status == CTOK_OK:
+        found = ctok_words_cut(p, pos, n, s.stops)
+        if k.ends == NULL:
+            status = walk_block(k, p, pos, found, n)
+        else:
+            start = pos
+            for i in range(found):
+                if status == CTOK_OK:
+                    status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
+                start = s.stops[i]
+        pos = s.stops[found - 1]
+    return status
+
+
+cdef void *words_scratch_new(const void *model) noexcept nogil:
+    return ctok_mem_zeroed(1, sizeof(WordsScratch))
+
+
+cdef void words_scratch_free(void *scratch) noexcept nogil:
+    cdef WordsScratch *s = <WordsScratch *>scratch
+    if s != NULL:
+        ctok_words_free(&s.memory)
+        ctok_mem_free(s.nodes)
+        ctok_mem_free(s.path)
+        ctok_mem_free(s)
+
+
+cdef ctok_status words_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil:
+    cdef Walk k
+    cdef size_t first = ids.n, first_end = ends.n if ends != NULL else 0
+    cdef ctok_status status = CTOK_OK
+    k.w = <const WordsModel *>model
+    k.s = <WordsScratch *>scratch
+    k.ids = ids
+    k.ends = ends
+    k.sum = 0
+    k.unknown = False
+    if k.w.by_words:
+        status = walk_words(&k, p, n)
+    elif n:
+        status = work_out(&k, p, n, n)
+    if status != CTOK_OK:
+        ids.n = first
+        if ends != NULL:
+            ends.n = first_end
+    return status
+
+
+def fail_after(long n):
+    """In test builds: let `n` more allocations of this module succeed, then fail one (csrc/ctok_mem.h)."""
+    return ctok_mem_fail_after(n)
