@@ -69,6 +69,32 @@ ctok_status ctok_safecut_init(ctok_safecut *c, const ctok_vocab *v, const uint32
     return CTOK_OK;
 }
 
+ctok_status ctok_safecut_pieces(ctok_safecut *c, const uint8_t *data, const uint32_t *ends, uint32_t n, const uint8_t *firm) {
+    unsigned size;
+    memset(c, 0, sizeof *c);
+    c->row_of = ctok_mem_zeroed(PLANE, sizeof *c->row_of);
+    c->n_rows = 1;
+    for (uint32_t k = 0, begin = 0; c->row_of != NULL && k < n; begin = ends[k++]) {
+        if (!firm[k] || ends[k] == begin || ends[k] - begin > 3) continue;
+        const uint32_t unit = char_at(data + begin, ends[k] - begin, &size);
+        if (size == ends[k] - begin && !c->row_of[unit]) c->row_of[unit] = (uint16_t)c->n_rows++;
+    }
+    if (c->row_of != NULL) c->rows = ctok_mem_zeroed(c->n_rows, ROW);
+    if (c->rows == NULL) {
+        ctok_safecut_free(c);
+        return CTOK_ERR_MEMORY;
+    }
+    for (uint32_t k = 0, begin = 0; k < n; begin = ends[k++]) {
+        for (uint32_t at = begin; at < ends[k]; at += size) {
+            const uint32_t unit = char_at(data + at, ends[k] - at, &size);
+            if (size == 0) break;
+            const size_t row = unit < PLANE ? c->row_of[unit] : 0;
+            if (at > begin) c->rows[row * ROW + data[at - 1] / 8] |= (uint8_t)(1u << data[at - 1] % 8);
+        }
+    }
+    return CTOK_OK;
+}
+
 void ctok_safecut_free(ctok_safecut *c) {
     ctok_mem_free(c->row_of);
     ctok_mem_free(c->rows);

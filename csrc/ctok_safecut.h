@@ -32,6 +32,14 @@ typedef struct ctok_safecut {
  */
 ctok_status ctok_safecut_init(ctok_safecut *c, const ctok_vocab *v, const uint32_t *pairs, size_t n, int byte_level);
 
+/* ctok_safecut_pieces - the same where any two symbols join whose texts together are a piece (csrc/ctok_piecepairs.h): a text can be cut
+ * between two characters that stand side by side in no piece.
+ *
+ * data, ends  the texts of n pieces in UTF-8, one behind the other, and their cumulative end offsets. Not kept.
+ * firm        by place: 0 = a text that is a single character may turn out to be unknown after all; a cut is never beside it.
+ */
+ctok_status ctok_safecut_pieces(ctok_safecut *c, const uint8_t *data, const uint32_t *ends, uint32_t n, const uint8_t *firm);
+
 /* ctok_safecut_free - give everything back. */
 void ctok_safecut_free(ctok_safecut *c);
 

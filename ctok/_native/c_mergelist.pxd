@@ -30,5 +30,10 @@ cdef extern from "ctok_safecut.h" nogil:
     ctypedef struct ctok_safecut:
         uint32_t n_rows
     ctok_status ctok_safecut_init(ctok_safecut *c, const ctok_vocab *v, const uint32_t *pairs, size_t n, bint byte_level)
+    ctok_status ctok_safecut_pieces(ctok_safecut *c, const uint8_t *data, const uint32_t *ends, uint32_t n, const uint8_t *firm)
     void ctok_safecut_free(ctok_safecut *c)
     size_t ctok_safecut_next(const ctok_safecut *c, const uint8_t *buf, size_t pos, size_t end)
+
+cdef extern from "ctok_piecepairs.h" nogil:
+    ctok_status ctok_piece_ranks(const float *scores, uint32_t n, uint32_t *ranks)
+    ctok_status ctok_pairmap_pieces(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *ranks)

@@ -28,6 +28,7 @@ cdef struct Merges:
     bint plain                  # neither prefix nor suffix
     bint fuse_unk
     bint byte_fallback
+    bint shares_end             # the byte tokens of a character all end where it ends, not one byte behind the other
     bint ignore_merges
     uint32_t room               # symbols that a byte of a pretoken can give
     float dropout
@@ -59,6 +60,7 @@ cdef struct ListScratch:
     ctok_id *ids
     uint32_t *next              # symbol -> place of the one behind it
     uint32_t *prev
+    size_t last                 # the right symbol of the last merge of a window
     ctok_ids symbols            # of the whole pretoken,
     ctok_ids stops              # and the byte where each ends
     Queue queue                 # a heap
@@ -78,6 +80,9 @@ cdef ctok_status merges_merge(const Merges *m, ListScratch *s, const uint8_t *p,
 
 # Where the bytes of p[0..n) stand that the reference counts: of a model that drops unknown characters all but those.
 cdef ctok_status merges_counted(const Merges *m, const uint8_t *p, size_t n, ctok_ids *places) noexcept nogil
+
+# Where the last of the merges that make one token of p[0..n) joins, in bytes; 0 if they do not make one, or n is one character.
+cdef ctok_status merges_last(const Merges *m, ListScratch *s, const uint8_t *p, size_t n, size_t *place) noexcept nogil
 
 # Symbols on their way out, and the unknown characters before them that may still become one token.
 cdef struct Sink:

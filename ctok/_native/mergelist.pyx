@@ -111,7 +111,7 @@ cdef bint put_bytes(const Merges *m, Sink *k, const uint8_t *text, size_t n) noe
     if not has_bytes(m, text, n):
         return False
     for i in range(n):
-        put(k, m.byte_token[text[i]], 1)
+        put(k, m.byte_token[text[i]], 1 if not m.shares_end else 0 if i else <uint32_t>n)
     return True
 
 
@@ -234,6 +234,7 @@ cdef void merge_window(const Merges *m, const ctok_id *symbols, size_t n, ListSc
     while ctok_mintree_first(&t, &i) != CTOK_MINTREE_NONE:
         j = s.next[i]
         k = s.next[j]
+        s.last = j
         s.ids[i] = s.joined[i]
         s.next[i] = <uint32_t>k
         ctok_mintree_set(&t, j, CTOK_MINTREE_NONE)
@@ -348,6 +349,27 @@ cdef ctok_status merges_merge(const Merges *m, ListScratch *s, const uint8_t *p,
     k.ids = s.symbols.at
     status = read_symbols(m, p, n, &k)
     return merge_symbols(m, s, k.n, ids, ends) if status == CTOK_OK else status
+
+
+cdef ctok_status merges_last(const Merges *m, ListScratch *s, const uint8_t *p, size_t n, size_t *place) noexcept nogil:
+    cdef Sink k
+    cdef ctok_status status
+    memset(&k, 0, sizeof(k))
+    place[0] = 0
+    s.symbols.n = s.stops.n = 0
+    if ctok_ids_reserve(&s.symbols, n * m.room) != CTOK_OK or ctok_ids_reserve(&s.stops, n * m.room) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    k.ids = s.symbols.at
+    k.stops = s.stops.at
+    status = read_symbols(m, p, n, &k)
+    if status == CTOK_OK:
+        status = reserve(s, k.n)
+    if status != CTOK_OK or k.n < 2:
+        return status
+    merge_window(m, s.symbols.at, k.n, s)
+    if s.next[0] == k.n:
+        place[0] = s.stops.at[s.last - 1]
+    return CTOK_OK
 
 
 cdef ctok_status merges_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids, ctok_ids *ends) noexcept nogil:

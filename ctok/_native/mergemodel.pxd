@@ -3,8 +3,11 @@ from ctok._native.model cimport Model
 from ctok._native.vocab cimport Vocab
 
 
-cdef class MergeList(Model):
+# A model that kernels may run as what it is (mergelanes.pyx).
+cdef class MergeModel(Model):
     cdef Merges m
+
+cdef class MergeList(MergeModel):
     cdef readonly Vocab vocab
     cdef readonly object unk_id
     cdef object _merges
@@ -13,3 +16,5 @@ cdef class MergeList(Model):
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
     cdef bint _set_pairs(self, Vocab pieces, merges, joined) except -1
+
+cdef void set_ops(MergeModel model)

@@ -28,7 +28,23 @@ from ..errors import EncodeError, SpecError, UnknownIdError
 
 
 @cython.no_gc_clear     # what it points into is freed after it
-cdef class MergeList(Model):
+cdef class MergeModel(Model):
+    """What all byte-pair models are that join pairs of symbols: the parts that kernels read."""
+
+    def __dealloc__(self):
+        ctok_pairmap_free(&self.m.pairs)
+        ctok_mem_free(self.m.known)
+        ctok_mem_free(self.m.neighbours)
+        ctok_mem_free(self.m.first_pairs)
+
+    @property
+    def streams(self):
+        """Whether ids of an open pretoken can leave before it ends."""
+        return self.m.streams
+
+
+@cython.no_gc_clear
+cdef class MergeList(MergeModel):
     """A byte-pair model with a list of merges.
 
     Parameters
@@ -98,17 +114,6 @@ cdef class MergeList(Model):
         m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
-
-    def __dealloc__(self):
-        ctok_pairmap_free(&self.m.pairs)
-        ctok_mem_free(self.m.known)
-        ctok_mem_free(self.m.neighbours)
-        ctok_mem_free(self.m.first_pairs)
-
-    @property
-    def streams(self):
-        """Whether ids of an open pretoken can leave before it ends."""
-        return self.m.streams
 
     def safe_cut(self):
         """Return a `SafeCut`, which says where a pretoken may be cut without changing an id; None if no place can be told.
@@ -210,7 +215,7 @@ cdef object empty_token(Vocab pieces):
     return pieces.v.id_of[0] if pieces.v.n_tokens and pieces.v.begin[1] == 0 else None
 
 
-cdef void set_ops(MergeList model):
+cdef void set_ops(MergeModel model):
     model.ops.encode = merges_encode
     model.ops.scratch_new = list_scratch_new
     model.ops.scratch_free = list_scratch_free
@@ -289,7 +294,7 @@ cdef tuple other_texts(const uint8_t[::1] data, const uint32_t[::1] ends, const 
 
 # ---- for tests ----
 
-def encode_dropping(MergeList model not None, const uint8_t[::1] pretoken, uint64_t seed):
+def encode_dropping(MergeModel model not None, const uint8_t[::1] pretoken, uint64_t seed):
     """Return the ids of a pretoken; `seed` is where the dropout's random numbers start."""
     cdef ListScratch *s = <ListScratch *>list_scratch_new(&model.m)
     cdef ctok_ids ids
@@ -307,7 +312,7 @@ def encode_dropping(MergeList model not None, const uint8_t[::1] pretoken, uint6
         ctok_ids_free(&ids)
 
 
-def encode_side_by_side(MergeList model not None, list pretokens, int times=1):
+def encode_side_by_side(MergeModel model not None, list pretokens, int times=1):
     """Return ``(ids, seconds)``: the ids of each pretoken, merged side by side, and the time of a thread for it.
 
     `times`: how often, each time by a model that has learnt nothing. An error is an `EncodeError` whose position is the number of the first

@@ -145,6 +145,10 @@ cdef class Model:
             self.ops.scratch_free(scratch)
             ctok_ids_free(&ids)
 
+    def safe_cut(self):
+        """Return a `SafeCut`, which says where a pretoken may be cut without changing an id; None: no place can be told."""
+        return None
+
     def open(self):
         """Return an `OpenPretoken` of this model."""
         return OpenPretoken(self)

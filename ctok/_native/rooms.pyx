@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.added cimport AddedTokens
-from ctok._native.mergemodel cimport MergeList
+from ctok._native.mergemodel cimport MergeModel
 
 
 @cython.no_gc_clear     # what it points into is freed after it
@@ -41,7 +41,7 @@ cdef class Flow:
         self.streams = (normalizer is None or normalizer.streams) and (cutter is None or cutter.streams)
         self.stages.ops = &model.ops
         self.stages.model = model.model
-        self.stages.merges = &(<MergeList>model).m if isinstance(model, MergeList) else NULL
+        self.stages.merges = &(<MergeModel>model).m if isinstance(model, MergeModel) else NULL
         self.safe = safe
         self.shown_unk = shown_unk
         self.stages.safe = &safe.c if safe is not None else NULL

@@ -2,20 +2,23 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.c_mergelist cimport ctok_safecut_free, ctok_safecut_init, ctok_safecut_next
+from ctok._native.c_mergelist cimport ctok_safecut_free, ctok_safecut_init, ctok_safecut_next, ctok_safecut_pieces
 from ctok._native.c_vocab cimport CTOK_OK, ctok_mem_fail_after
+from ctok._native.model cimport Table
 from ctok._native.vocab cimport Vocab
 
 
 cdef class SafeCut:
     """Places where a pretoken may be cut, and its pieces encoded alone, without changing an id.
 
-    Built by `MergeList.safe_cut`. Immutable: any number of threads may use it.
+    Built by the `safe_cut` of a model. Immutable: any number of threads may use it.
     """
 
-    def __cinit__(self, Vocab vocab not None, merges, bint byte_level):
+    def __cinit__(self, Vocab vocab=None, merges=b"", bint byte_level=False):
         cdef const uint32_t[::1] pairs = memoryview(merges).cast("B").cast("I")
         cdef size_t n = pairs.shape[0] // 2
+        if vocab is None:
+            return
         if ctok_safecut_init(&self.c, &vocab.v, &pairs[0] if n else NULL, n, byte_level) != CTOK_OK:
             raise MemoryError("no memory for the places where a text may be cut")
 
@@ -37,6 +40,13 @@ cdef class SafeCut:
             found.append(bytes(text[start:stop]))
             start = stop
         return found
+
+
+cdef SafeCut cut_beside_pieces(Table table, const uint8_t *firm):
+    cdef SafeCut cut = SafeCut.__new__(SafeCut)
+    if ctok_safecut_pieces(&cut.c, table.data, table.ends, table.n, firm) != CTOK_OK:
+        raise MemoryError("no memory for the places where a text may be cut")
+    return cut
 
 
 def fail_after(long n):

@@ -44,7 +44,7 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
     normalize = None if normalizer is None else normalizer.normalize
     added = [sought(token, normalize) for token in spec.added_tokens]
-    safe = model.safe_cut() if isinstance(model, MergeList) and _may_be_long(spec) else None
+    safe = model.safe_cut() if _may_be_long(spec) else None
     shown_unk = getattr(model, "unk_id", None) if _kind(spec) in ("Pieces", "Unigram") else None
     flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe, shown_unk)
     template = build_post_processor(spec.post_processor).around()

@@ -101,7 +101,18 @@ def _pieces(record: Pieces, byte_level: bool, added: tuple[Declared, ...]) -> Mo
         from .._native.spmunigram import SpmUnigram
 
         return SpmUnigram(record.tokens, record.scores, record.types, record.unk_id, record.byte_fallback)
-    raise SpecError(f"a SentencePiece model of kind {record.kind!r} cannot be run")
+    if record.kind == "word":
+        from .._native.piecewords import PieceWords
+
+        return PieceWords(record.tokens, record.types, record.unk_id, record.byte_fallback)
+    from .._native.piecebpe import PieceBPE
+
+    model = PieceBPE(record.tokens, record.scores, record.types, record.unk_id, record.byte_fallback, record.kind == "bpe")
+    if model.plain:
+        return model
+    from .._native.resegment import Resegment
+
+    return Resegment(model)
 
 
 _BUILDERS: dict[str, Builder] = {
