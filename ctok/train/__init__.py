@@ -1,7 +1,8 @@
 """Train a tokenizer's vocabulary on a corpus: trainers give a `Spec`, which builds a tokenizer and is written to any file format.
 
     >>> from ctok import train
-    >>> counts = train.count_pretokens(train.files("corpus/*.txt"), ctok.Split(pattern))
+    >>> spec = train.BpeTrainer(32000, special_tokens=["<|endoftext|>"]).train(train.files("corpus/*.txt"))
+    >>> ctok.Tokenizer.from_spec(spec).save("tokenizer.json")
 
 Only what is used is imported.
 """
@@ -13,14 +14,17 @@ if TYPE_CHECKING:
     from ._explain import explain, merge_trees
     from ._extend import extend
     from ._prune import Pruned, prune
+    from .bpe import BpeTrainer
     from .corpus import Block, Corpus, as_corpus, files, texts
     from .counts import Counts, count_pretokens
     from .languages import LanguageReport, LanguageRow, TrainedOnLanguages, report_languages, train_languages, weigh_languages
+    from .shards import count_shards
     from .unigram import UnigramTrainer
     from .words import CharTrainer, WordLevelTrainer
 
 __all__ = [
     "Block",
+    "BpeTrainer",
     "CharTrainer",
     "Corpus",
     "Counts",
@@ -32,6 +36,7 @@ __all__ = [
     "WordLevelTrainer",
     "as_corpus",
     "count_pretokens",
+    "count_shards",
     "explain",
     "extend",
     "files",
@@ -46,6 +51,7 @@ __all__ = [
 # Name -> the module that it is in.
 _ON_FIRST_USE = {
     "Block": ".corpus",
+    "BpeTrainer": ".bpe",
     "CharTrainer": ".words",
     "Corpus": ".corpus",
     "Counts": ".counts",
@@ -57,6 +63,7 @@ _ON_FIRST_USE = {
     "WordLevelTrainer": ".words",
     "as_corpus": ".corpus",
     "count_pretokens": ".counts",
+    "count_shards": ".shards",
     "explain": "._explain",
     "extend": "._extend",
     "files": ".corpus",

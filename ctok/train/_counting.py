@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .corpus import Block
     from .counts import Counts
 
-__all__ = ["Counting", "free_memory", "threads_of"]
+__all__ = ["Counting", "free_memory", "how_of", "threads_of"]
 
 LONG = 8 << 20  # bytes of a text without a place to cut from which its rule is run to find one
 
@@ -46,9 +46,9 @@ class Counting:
         if memory < 1 << 20:
             raise ValueError(f"max_memory must be at least 1 MiB, not {max_memory}")
         self._memory = memory
-        self._how = f"{normalizer!r} {pre_tokenizer!r}"
         self._cutter = build_cutter(pre_tokenizer)
         self._normalizer = build_normalizer(normalizer)
+        self._how = _told(pre_tokenizer, normalizer, self._cutter)
         self._splitter = _plain(self._cutter) if self._normalizer is None else None
         self._borders = Borders(self._splitter) if self._splitter is not None else None
         self._workers = [_Worker(self._cutter, self._normalizer, memory // 2 // self._threads) for _ in range(self._threads)]
@@ -213,6 +213,18 @@ def _plain(cutter: Cutter) -> Splitter | None:
     step: Any = cutter.steps[0]
     splitter: Splitter = step[1]
     return splitter
+
+
+def how_of(pre_tokenizer: Record | None, normalizer: Record | None) -> str:
+    """Return what counts say of how they were made. What says the same split rule in other words is the same."""
+    return _told(pre_tokenizer, normalizer, build_cutter(pre_tokenizer))
+
+
+def _told(pre_tokenizer: Record | None, normalizer: Record | None, cutter: Cutter) -> str:
+    splitter = _plain(cutter) if normalizer is None else None
+    if splitter is not None:
+        return f"split {splitter.family or splitter.pattern}"
+    return f"{normalizer!r} {pre_tokenizer!r}"
 
 
 def threads_of(num_threads: int | None) -> int:

@@ -1,0 +1,135 @@
+"""What a byte-pair trainer starts from: the first tokens, which symbol has which id, and what may not be joined."""
+
+from __future__ import annotations
+
+from .._native.cells import characters
+from ..errors import TrainingError
+from ..stagespecs.spelling import spell
+from ._alphabet import character_classes, covered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import SimpleNamespace
+    from typing import Any
+
+    from .counts import Counts
+
+__all__ = ["LETTERS", "Start", "start_of"]
+
+LETTERS = tuple(spell(bytes([byte])) for byte in range(256))
+# From the classes of `_alphabet` to those of the kernel: what begins a token, joins with all, is as its neighbour, stands alone; scripts.
+_CLASSES = {1: 253, 2: 0, 3: 254, 4: 255}
+
+
+class Start:
+    """The beginning of a vocabulary.
+
+    Attributes
+    ----------
+    tokens
+        The texts of the first tokens, by id.
+    ids
+        What `ctok._native.cells.Cells` takes.
+    classes
+        What `ctok._native.learn.Learner` takes.
+    counts
+        How often each character occurs, where that matters later.
+    """
+
+    def __init__(self, tokens: list[bytes], ids: Any, classes: bytes, counts: dict[str, int]) -> None:
+        self.tokens, self.ids, self.classes, self.counts = tokens, ids, classes, counts
+
+
+def start_of(o: SimpleNamespace, counts: Counts) -> Start:
+    """Return the first tokens for the options and the words of a corpus.
+
+    Raises
+    ------
+    TrainingError
+        There are no characters to begin with.
+    """
+    if o.form == "bytes":
+        return Start([bytes([byte]) for byte in range(256)], list(range(256)), bytes(256), {})
+    if o.form == "byte-level":
+        return _byte_level(o, counts)
+    return _characters(o, counts)
+
+
+def _byte_level(o: SimpleNamespace, counts: Counts) -> Start:
+    """Special tokens, then bytes in the order of the letters that spell them: all, or those that occur."""
+    if o.initial_alphabet is None:
+        present = set(LETTERS)
+    else:
+        present = {LETTERS[byte] for byte in set(counts.data)} | set(o.initial_alphabet)
+        if not present <= set(LETTERS):
+            raise ValueError(f"initial_alphabet holds {min(present - set(LETTERS))!r}, which spells no byte")
+    numbers = {token.content: token.id for token in o.special_tokens}
+    for letter in sorted(present):
+        numbers.setdefault(letter, len(numbers))
+    tokens = [text.encode() for text in numbers]
+    return Start(tokens, [numbers.get(letter, _NOT) for letter in LETTERS], bytes(len(tokens)), {})
+
+
+_NOT = 2**32 - 1
+
+
+def _characters(o: SimpleNamespace, counts: Counts) -> Start:
+    found = {chr(code): count for code, count in characters(counts.data, counts.ends, counts.counts).items()}
+    if not found:
+        raise TrainingError("the corpus holds no text to learn from")
+    alphabet = _alphabet(o, found)
+    classes = character_classes(
+        alphabet, split_by_unicode_script=o.split_by_unicode_script, split_by_number=o.split_by_number, split_digits=o.split_digits
+    )
+    if o.form == "sentencepiece":
+        alphabet = list(classes)
+    numbers = {token.content: token.id for token in o.special_tokens} if o.form == "characters" else {}
+    for char in alphabet:
+        numbers.setdefault(char, len(numbers))
+    of_text = {char: _kernel_class(classes.get(char, 2)) for char in alphabet}
+    forms = _forms(o, counts, alphabet)
+    for text, char in forms:
+        numbers.setdefault(text, len(numbers))
+        of_text.setdefault(text, of_text[char])
+    prefix, suffix = o.continuing_subword_prefix or "", o.end_of_word_suffix or ""
+    ids = []
+    for place in range(4):  # in the middle, at the start, at the end, alone
+        before, behind = "" if place & 1 else prefix, suffix if place & 2 else ""
+        texts = {ord(char): before + char + behind for char in alphabet}
+        ids.append({code: numbers[text] for code, text in texts.items() if text in numbers})
+    return Start([text.encode() for text in numbers], ids, bytes(of_text.get(text, 0) for text in numbers), found)
+
+
+def _kernel_class(number: int) -> int:
+    return _CLASSES.get(number, number - 4)
+
+
+def _alphabet(o: SimpleNamespace, found: dict[str, int]) -> list[str]:
+    """The characters that are symbols, ascending. A limit keeps the most frequent; those asked for come first."""
+    wanted = {text[0] for text in o.initial_alphabet or () if text}
+    if o.character_coverage < 1:
+        return covered(found, o.character_coverage, wanted)
+    chars = {*found, *wanted}
+    if o.limit_alphabet is not None and len(chars) > o.limit_alphabet:
+        order = sorted(chars, key=lambda char: (char not in wanted, -found.get(char, 0), char))
+        chars = set(order[: o.limit_alphabet])
+    return sorted(chars)
+
+
+def _forms(o: SimpleNamespace, counts: Counts, alphabet: list[str]) -> list[tuple[str, str]]:
+    """Characters with prefix or suffix, as they occur: (text, character), ascending."""
+    if not o.continuing_subword_prefix and not o.end_of_word_suffix:
+        return []
+    known = set(alphabet)
+    forms: set[tuple[str, str]] = set()
+    prefix, suffix = o.continuing_subword_prefix or "", o.end_of_word_suffix or ""
+    for word, _ in counts:
+        text = word.decode()
+        last = len(text) - 1
+        if prefix:
+            forms.update((prefix + char, char) for char in text[1:last])
+        before = prefix if last else ""
+        forms.add((before + text[last] + suffix, text[last]))
+        if not suffix or last:
+            forms.add((text[0] if last else text[0] + suffix, text[0]))
+    return sorted((text, char) for text, char in forms if char in known)
