@@ -35,6 +35,9 @@ commands ('ctok COMMAND --help' tells more):
   info        what a tokenizer is
   cache       vocabularies kept on this machine
   convert     a vocabulary in another file format
+  train       a vocabulary from a corpus
+  count-shard, merge-counts
+              count a corpus in parts, and put the counts together
   extend      more tokens for a vocabulary, learned from text; old ids stay
   prune       a smaller vocabulary from a larger one, with a map of ids
   explain     why a word becomes its tokens

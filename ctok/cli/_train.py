@@ -1,0 +1,210 @@
+"""`ctok train`, `ctok count-shard`, `ctok merge-counts`: from a corpus to a vocabulary file, in one run or in many."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ._io import Output
+from ._parser import Parser, at_least
+from ._report import OK, CliError, UsageError, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ..spec import Spec
+    from ..train import Counts
+
+# What is trained -> the trainer's class.
+TRAINERS = {
+    "bpe": "BpeTrainer",
+    "unigram": "UnigramTrainer",
+    "wordpiece": "WordPieceTrainer",
+    "word": "WordLevelTrainer",
+    "char": "CharTrainer",
+}
+
+
+def train_parser() -> Parser:
+    parser = Parser(
+        "train",
+        "Learn a vocabulary from files of text (also .gz, .xz, .jsonl, .parquet; patterns with * are taken) or from counts, and write it "
+        "in the format that the name of OUT says: tokenizer.json or any other NAME.json, NAME.tiktoken, vocab.json (with merges.txt), "
+        "NAME.model, vocab.txt, NAME.bin.",
+        "ctok train {bpe,unigram,wordpiece,word,char} FILE... --vocab-size N -o OUT [options]",
+        "  ctok train bpe 'corpus/*.txt' --vocab-size 32000 -o tokenizer.json --special-token '<|endoftext|>'\n"
+        "  ctok train bpe a.txt --vocab-size 50000 -o own.tiktoken --set form=bytes --set split=o200k\n"
+        "  ctok train bpe --counts all.counts --vocab-size 32000 -o tokenizer.json\n"
+        "  ctok train unigram a.txt --vocab-size 8000 -o own.model --set style=sentencepiece",
+    )
+    parser.add_argument("kind", choices=tuple(TRAINERS), help="what is trained")
+    _add_sources(parser)
+    parser.add_argument("--counts", metavar="COUNTS", nargs="+", help="files of counts instead of text; several are merged")
+    parser.add_argument("--vocab-size", metavar="N", type=at_least(1), required=True, help="tokens in all, special ones included")
+    parser.add_argument("--special-token", metavar="TEXT", action="append", default=[], help="a special token; may be repeated")
+    parser.add_argument("--checkpoint", metavar="DIR", help="a folder from which the same command goes on after an interruption")
+    return parser
+
+
+def shard_parser() -> Parser:
+    parser = Parser(
+        "count-shard",
+        "Count the pretokens of a part of a corpus, as 'ctok train bpe' with the same options would, and write a file of counts.",
+        "ctok count-shard FILE... -o COUNTS [options]",
+        "  ctok count-shard part-17.jsonl.gz -o part-17.counts --set split=o200k",
+    )
+    _add_sources(parser)
+    return parser
+
+
+def merge_parser() -> Parser:
+    parser = Parser(
+        "merge-counts",
+        "Merge files of counts into one. Neither order nor grouping matters.",
+        "ctok merge-counts COUNTS... -o OUT [--min-count N]",
+        "  ctok merge-counts part-*.counts -o all.counts",
+    )
+    parser.add_argument("paths", metavar="COUNTS", nargs="+", help="files that count-shard or merge-counts wrote")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    parser.add_argument("--min-count", metavar="N", type=at_least(1), default=1, help="leave out pretokens that were seen less often")
+    return parser
+
+
+def _add_sources(parser: Parser) -> None:
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="files of text, or patterns")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    told = "an option of the trainer; the value as in JSON, or text"
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=told)
+    parser.add_argument("--field", metavar="NAME", default="text", help="the field of JSON and Parquet records that holds the text (text)")
+    parser.add_argument("--lines", action="store_true", default=None, help="each line of a text file is a text of its own")
+    parser.add_argument("--errors", choices=("strict", "replace", "skip"), default="strict", help="what to do about malformed UTF-8")
+    parser.add_argument("--threads", metavar="N", type=at_least(1), help="how many threads (as many as there are processors)")
+    parser.add_argument("--max-memory", metavar="MB", type=at_least(1), help="how much memory may be taken (half of what is free)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+
+
+def run_train(argv: list[str]) -> int:
+    from ..errors import SpecError
+
+    args = train_parser().parse(argv)
+    if bool(args.paths) == bool(args.counts):
+        raise UsageError("give files of text, or --counts")
+    trainer = _trainer(args, args.vocab_size)
+    corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
+    options: dict[str, Any] = {"checkpoint": args.checkpoint} if args.checkpoint else {}
+    if args.kind == "bpe":
+        options["lines"] = args.lines
+    try:
+        spec = _noting(lambda: trainer.train(corpus, **_settings(args), **options, progress=None if args.quiet else _progress(args.kind)))
+        paths = _write(spec, args.output, args.quiet)
+    except SpecError as error:
+        raise CliError(f"{args.output}: {error}") from None
+    Output().write("".join(f"{path}\n" for path in paths))
+    return OK
+
+
+def run_count_shard(argv: list[str]) -> int:
+    from ..train import count_pretokens
+
+    args = shard_parser().parse(argv)
+    if not args.paths:
+        raise UsageError("give files of text")
+    args.kind, args.special_token = "bpe", []
+    trainer = _trainer(args, 1)
+    lines = trainer._reads_lines() if args.lines is None else args.lines
+    counts = count_pretokens(_corpus(args), *trainer._stages(), order=trainer._needs_order(), lines=lines, **_settings(args))
+    return _written(counts, args.output)
+
+
+def run_merge_counts(argv: list[str]) -> int:
+    from ..train import Counts
+
+    args = merge_parser().parse(argv)
+    first, *others = (Counts.load(path) for path in args.paths)
+    try:
+        counts = first.merge(*others)
+    except ValueError as error:
+        raise CliError(str(error)) from None
+    return _written(counts.prune(args.min_count) if args.min_count > 1 else counts, args.output)
+
+
+def _written(counts: Counts, path: str) -> int:
+    counts.save(path)
+    Output().write(f"{path}\n")
+    note(f"{counts.total:,} pretokens, {len(counts):,} different ones")
+    return OK
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    memory = None if args.max_memory is None else args.max_memory << 20
+    return {"num_threads": args.threads, "max_memory": memory, "errors": args.errors, "field": args.field}
+
+
+def _corpus(args: argparse.Namespace) -> Any:
+    from ..train import files
+
+    return files(*args.paths, errors=args.errors, field=args.field, lines=bool(args.lines))
+
+
+def _trainer(args: argparse.Namespace, vocab_size: int) -> Any:
+    from .. import train
+
+    options = dict(_option(text) for text in args.set)
+    if args.special_token:
+        options["special_tokens"] = args.special_token
+    try:
+        return getattr(train, TRAINERS[args.kind])(vocab_size, **options)
+    except AttributeError:
+        raise CliError(f"a {args.kind} vocabulary cannot be trained by this release") from None
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
+def _option(text: str) -> tuple[str, Any]:
+    from json import JSONDecodeError, loads
+
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"write --set NAME=VALUE, not {text!r}")
+    try:
+        return name.replace("-", "_"), loads(value)
+    except JSONDecodeError:
+        return name.replace("-", "_"), value
+
+
+def _noting(call: Any) -> Any:
+    """Return what a call gives; its warnings become notes."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = call()
+    for warning in told:
+        note(str(warning.message))
+    return result
+
+
+def _progress(kind: str) -> Any:
+    """A bar where it can be seen; trainers other than bpe take a function alone."""
+    import sys
+
+    from ._progress import is_terminal
+
+    return True if kind == "bpe" and is_terminal(sys.stderr) else None
+
+
+def _write(spec: Spec, path: str, is_quiet: bool) -> list[str]:
+    from ..conversion import FORMATS, convert
+    from ..formats import dump, format_of
+    from ._convert import files_of
+
+    kind = format_of(path)
+    if kind in FORMATS:
+        told = convert(spec, kind)
+        spec = told.spec
+        for what in () if is_quiet else told.unsaid:
+            note(f"{path} does not say {what}")
+    dump(spec, path)
+    return [name for name in files_of(kind, path) if os.path.exists(name)]
