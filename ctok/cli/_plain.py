@@ -36,8 +36,8 @@ commands ('ctok COMMAND --help' tells more):
   cache       vocabularies kept on this machine
   convert     a vocabulary in another file format
   train       a vocabulary from a corpus
-  count-shard, merge-counts
-              count a corpus in parts, and put the counts together
+  count-shard  the counts of a part of a corpus
+  merge-counts  several files of counts into one
   extend      more tokens for a vocabulary, learned from text; old ids stay
   prune       a smaller vocabulary from a larger one, with a map of ids
   explain     why a word becomes its tokens
