@@ -8,34 +8,23 @@
 
 #define PAGES (0x110000u >> 6)
 
-static uint32_t label_of(uint32_t unit) { return unit & 0x800000FFu; }
-static uint32_t offset_of(uint32_t unit) { return (unit >> 10) << ((unit & 0x200u) >> 6); }
-static int ends_key(uint32_t unit) { return (unit >> 8) & 1u; }
-
-/* The place of the text of the key that ends at the node with children at `at`; NONE when it points outside. */
-static uint32_t value_at(const ctok_charsmap *m, uint32_t at) {
-    if (at >= m->n_units) return CTOK_CHARSMAP_NONE;
-    const uint32_t value = m->units[at] & 0x7FFFFFFFu;
-    return value < m->n_texts ? value : CTOK_CHARSMAP_NONE;
-}
-
 /* One byte further: *at is where the children of the node are. Returns 1 and the unit, or 0: no such child. */
 static int step(const ctok_charsmap *m, uint32_t *at, uint8_t byte, uint32_t *unit) {
     const uint32_t node = *at ^ byte;
     if (byte == 0 || node >= m->n_units) return 0;
     *unit = m->units[node];
-    if (label_of(*unit) != byte) return 0;
-    *at = node ^ offset_of(*unit);
+    if (ctok_unit_label(*unit) != byte) return 0;
+    *at = node ^ ctok_unit_offset(*unit);
     return 1;
 }
 
 static uint32_t search(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len, int longest) {
     uint32_t unit, found = CTOK_CHARSMAP_NONE;
     if (m->n_units == 0) return found;
-    uint32_t at = offset_of(m->units[0]);
+    uint32_t at = ctok_unit_offset(m->units[0]);
     for (size_t i = 0; i < n && step(m, &at, p[i], &unit); i++) {
-        if (!ends_key(unit)) continue;
-        const uint32_t value = value_at(m, at);
+        if (!ctok_unit_ends_key(unit)) continue;
+        const uint32_t value = ctok_charsmap_value(m, at);
         if (value == CTOK_CHARSMAP_NONE) continue;
         found = value;
         *len = i + 1;
@@ -46,6 +35,34 @@ static uint32_t search(const ctok_charsmap *m, const uint8_t *p, size_t n, size_
 
 uint32_t ctok_charsmap_shortest(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len) { return search(m, p, n, len, 0); }
 uint32_t ctok_charsmap_longest(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len) { return search(m, p, n, len, 1); }
+
+/* Has the node with children at `at` any? A key that only ends there has none. */
+static int goes_on(const ctok_charsmap *m, uint32_t at) {
+    for (unsigned c = 1; c < 256; c++) {
+        const uint32_t node = at ^ c;
+        if (node < m->n_units && ctok_unit_label(m->units[node]) == c) return 1;
+    }
+    return 0;
+}
+
+uint32_t ctok_charsmap_match(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len, int *open) {
+    uint32_t unit, found = CTOK_CHARSMAP_NONE;
+    unsigned keys = 0;
+    *open = 0;
+    if (m->n_units == 0) return found;
+    uint32_t at = ctok_unit_offset(m->units[0]);
+    for (size_t i = 0; i < n; i++) {
+        if (!step(m, &at, p[i], &unit)) return found;
+        if (!ctok_unit_ends_key(unit)) continue;
+        const uint32_t value = ctok_charsmap_value(m, at);
+        if (value == CTOK_CHARSMAP_NONE) continue;
+        found = value;
+        *len = i + 1;
+        if (++keys == CTOK_CHARSMAP_NESTED) return found;
+    }
+    *open = goes_on(m, at);
+    return found;
+}
 
 /* ---- the table of single characters ---- */
 
@@ -102,7 +119,7 @@ static ctok_status collect(builder *b, uint8_t *p, size_t n, size_t need, uint32
         p[n] = (uint8_t)c;
         const size_t all = n ? need : c < 0x80 ? 1 : ctok_utf8_range((uint8_t)c, &l, &h);
         if (all == 0) continue;
-        const uint32_t value = ends_key(unit) ? value_at(b->m, next) : CTOK_CHARSMAP_NONE;
+        const uint32_t value = ctok_unit_ends_key(unit) ? ctok_charsmap_value(b->m, next) : CTOK_CHARSMAP_NONE;
         ctok_status status = CTOK_OK;
         if (value != CTOK_CHARSMAP_NONE) {
             status = enter_all(b, p, n + 1, value);
@@ -120,7 +137,7 @@ static ctok_status lay_out(ctok_charsmap *m) {
     m->pages = (uint16_t *)ctok_mem_zeroed(PAGES, sizeof *m->pages);
     m->entries = (uint32_t *)ctok_mem_zeroed(b.cap_pages * 64, sizeof *m->entries);
     if (m->pages == NULL || m->entries == NULL) return CTOK_ERR_MEMORY;
-    return m->n_units ? collect(&b, p, 0, 0, offset_of(m->units[0])) : CTOK_OK;
+    return m->n_units ? collect(&b, p, 0, 0, ctok_unit_offset(m->units[0])) : CTOK_OK;
 }
 
 /* Every place a key may name must start a character: the texts are cut there. */

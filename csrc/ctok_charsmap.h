@@ -31,6 +31,23 @@ void ctok_charsmap_free(ctok_charsmap *m);
 uint32_t ctok_charsmap_shortest(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len);
 uint32_t ctok_charsmap_longest(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len);
 
+/* ctok_charsmap_match - the longest of the first CTOK_CHARSMAP_NESTED keys (shorter ones first) that p[0..n) begins with, as above. *open is
+ * set when more text could make it a longer one: all n bytes are the beginning of one. */
+#define CTOK_CHARSMAP_NESTED 32
+uint32_t ctok_charsmap_match(const ctok_charsmap *m, const uint8_t *p, size_t n, size_t *len, int *open);
+
+/* The parts of a unit: the label, what is XORed to its place to find its children (label b: that XOR b), whether a key ends. */
+static inline uint32_t ctok_unit_label(uint32_t unit) { return unit & 0x800000FFu; }
+static inline uint32_t ctok_unit_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200u) >> 6); }
+static inline int ctok_unit_ends_key(uint32_t unit) { return (unit >> 8) & 1u; }
+
+/* ctok_charsmap_value - the place of the text of the key that ends at the node with children at `at`; NONE when it points outside. */
+static inline uint32_t ctok_charsmap_value(const ctok_charsmap *m, uint32_t at) {
+    if (at >= m->n_units) return CTOK_CHARSMAP_NONE;
+    const uint32_t value = m->units[at] & 0x7FFFFFFFu;
+    return value < m->n_texts ? value : CTOK_CHARSMAP_NONE;
+}
+
 /* ctok_charsmap_char - the same for a single character, from the table: place + 1, or 0. */
 static inline uint32_t ctok_charsmap_char(const ctok_charsmap *m, uint32_t code) {
     return m->entries[(uint32_t)m->pages[code >> 6] << 6 | (code & 63)];

@@ -21,6 +21,7 @@ static void room_free(ctok_normal_room *r) {
     ctok_charsmap_free(&r->map);
     ctok_mem_free(r->lane_pages);
     ctok_mem_free(r->lane);
+    ctok_spn_free(r->spn);
 }
 
 void ctok_normal_free(ctok_normal *c) {
@@ -137,8 +138,16 @@ ctok_status ctok_normal_add_charsmap(ctok_normal *c, const uint8_t *data, size_t
     return status == CTOK_OK ? CTOK_OK : undo(c, status);
 }
 
+ctok_status ctok_normal_add_spn(ctok_normal *c, const ctok_spn_options *options) {
+    ctok_normal_room *r = add(c, CTOK_ROOM_SPN);
+    if (r == NULL) return CTOK_ERR_MEMORY;
+    const ctok_status status = ctok_spn_new(&r->spn, options);
+    return status == CTOK_OK ? CTOK_OK : undo(c, status);
+}
+
 ctok_status ctok_normal_seal(ctok_normal *c) {
     for (size_t i = 0; i < c->n && !c->sealed; i++) {
+        if (c->rooms[i].kind == CTOK_ROOM_SPN && c->n > 1) return CTOK_ERR_FORMAT;
         if (c->rooms[i].kind != CTOK_ROOM_CHARS || c->rooms[i].fused != NULL) continue;
         const ctok_status status = ctok_room_fuse(&c->rooms[i]);
         if (status != CTOK_OK) return status;
@@ -178,6 +187,7 @@ static void room_reset(ctok_room_state *s) {
     s->held.n = 0;
     s->seen = 0;
     s->flags = 0;
+    s->blanks = 0;
 }
 
 void ctok_normal_reset(ctok_normal_state *s) {
@@ -189,7 +199,8 @@ void ctok_normal_reset(ctok_normal_state *s) {
 
 static ctok_status run(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out, size_t *used) {
     static const ctok_room_run RUNS[] = {ctok_room_chars, ctok_room_bytes, ctok_room_strip, ctok_room_prepend, ctok_room_literal,
-                                         ctok_room_runs, ctok_room_pattern, ctok_room_hook, ctok_room_charsmap};
+                                         ctok_room_runs, ctok_room_pattern, ctok_room_hook, ctok_room_charsmap,
+                                         ctok_room_spn};
     return RUNS[r->kind](r, s, in, n, final, out, used);
 }
 

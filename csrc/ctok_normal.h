@@ -8,7 +8,8 @@
  * compose) are taken out of the fast lane: the stretch from the last safe border to the next one goes through the steps one by one.
  * Each room keeps the little it cannot decide yet; the next room is fed what it lets go.
  *
- * All text is valid UTF-8 in whole characters. Functions return a status, hold no lock, allocate through ctok_mem.h.
+ * All text is valid UTF-8 in whole characters (except that of ctok_normal_offsets). Functions return a status, hold no lock, allocate through
+ * ctok_mem.h.
  */
 #ifndef CTOK_NORMAL_H
 #define CTOK_NORMAL_H
@@ -17,6 +18,7 @@
 #include "ctok_charsmap.h"
 #include "ctok_dfa.h"
 #include "ctok_ids.h"
+#include "ctok_spn.h"
 
 /* A step that looks at characters. */
 typedef enum ctok_normal_op {
@@ -37,7 +39,8 @@ typedef enum ctok_normal_kind {
     CTOK_ROOM_RUN,       /* `least` or more of one ASCII character -> content */
     CTOK_ROOM_PATTERN,   /* what a machine matches -> content */
     CTOK_ROOM_HOOK,      /* what the caller's function matches -> content; lets nothing go before the end */
-    CTOK_ROOM_CHARSMAP   /* SentencePiece's table, asked cluster by cluster */
+    CTOK_ROOM_CHARSMAP,  /* SentencePiece's table, asked cluster by cluster */
+    CTOK_ROOM_SPN        /* SentencePiece's own normalizer; the only room of its chain */
 } ctok_normal_kind;
 
 /* Finds all matches in a whole text: appends start and stop (bytes, ascending, not overlapping) of each to `matches`. */
@@ -80,6 +83,8 @@ typedef struct ctok_normal_room {
     ctok_charsmap map;
     uint16_t *lane_pages; /* number of the page of each 64 code points */
     uint32_t *lane;       /* what the fast lane does with a character, see ctok_normal_charsmap.c */
+    /* SPN */
+    ctok_spn *spn;
 } ctok_normal_room;
 
 typedef struct ctok_normal {
@@ -105,6 +110,8 @@ ctok_status ctok_normal_add_pattern(ctok_normal *c, const ctok_dfa *dfa, const u
 ctok_status ctok_normal_add_hook(ctok_normal *c, ctok_normal_hook hook, void *ctx, const uint8_t *content, size_t n);
 /* CTOK_ERR_FORMAT: not a charsmap. The bytes are copied. */
 ctok_status ctok_normal_add_charsmap(ctok_normal *c, const uint8_t *data, size_t n);
+/* CTOK_ERR_FORMAT: not a charsmap; symbols out of order; or the chain has another step. All is copied. */
+ctok_status ctok_normal_add_spn(ctok_normal *c, const ctok_spn_options *options);
 
 /* ctok_normal_seal - build the tables; after it no step may be added. */
 ctok_status ctok_normal_seal(ctok_normal *c);
@@ -119,11 +126,13 @@ typedef struct ctok_room_state {
     ctok_bytes out;    /* room for what it hands to the next one; empty between calls */
     uint64_t seen;     /* bytes of `held` that need no second look */
     uint32_t flags;    /* CTOK_ROOM_STARTED ...; CHARSMAP: the open cluster */
+    uint64_t blanks;   /* SPN: how many blanks are kept back because the text may end with them */
     ctok_scan scan;    /* PATTERN: the open match, which starts at held */
 } ctok_room_state;
 
-#define CTOK_ROOM_STARTED 1u   /* STRIP, PREPEND: the first character is behind us. RUN: inside a run that was replaced */
+#define CTOK_ROOM_STARTED 1u   /* STRIP, PREPEND, SPN: the first character is behind us. RUN: inside a run that was replaced */
 #define CTOK_ROOM_SCANNING 2u  /* PATTERN: `scan` is of use */
+#define CTOK_ROOM_BLANK 4u     /* SPN: the last thing was a blank, so another one is dropped */
 
 typedef struct ctok_normal_state {
     ctok_room_state *rooms;  /* as many as the chain has */
@@ -154,5 +163,11 @@ ctok_status ctok_normal_load(const ctok_normal *c, ctok_normal_state *s, const u
 /* ctok_normal_map - a whole text with the origin of each byte: for each byte appended to out one item is put at *map (a new block; give it
  * back with ctok_mem_free). n < 2^32; slower than feed. */
 ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_origins origins, ctok_bytes *out, ctok_align **map);
+
+/* ctok_normal_offsets - SPN only: a whole text, which may be any bytes: one that is no part of a character becomes U+FFFD. *offsets (a new
+ * block of one more number than bytes are appended to out) says for each of these bytes, and for the end, from which byte of the text on it
+ * comes; NULL: there is nothing in the text but blanks that are passed over. In the map of such a chain a byte lasts from its offset to the
+ * next one. CTOK_ERR_FORMAT: another chain. */
+ctok_status ctok_normal_offsets(const ctok_normal *c, const uint8_t *in, size_t n, ctok_bytes *out, uint32_t **offsets);
 
 #endif

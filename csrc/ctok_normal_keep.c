@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ctok_le.h"
-#include "ctok_normal.h"
+#include "ctok_normal_rooms.h"
 #include "ctok_utf8.h"
 
 #define HEAD 56 /* bytes of a saved room in front of what it holds */
@@ -13,6 +13,7 @@ ctok_status ctok_normal_copy(const ctok_normal *c, ctok_normal_state *dst, const
         status = ctok_bytes_set(&dst->rooms[i].held, &src->rooms[i].held);
         dst->rooms[i].seen = src->rooms[i].seen;
         dst->rooms[i].flags = src->rooms[i].flags;
+        dst->rooms[i].blanks = src->rooms[i].blanks;
         dst->rooms[i].scan = src->rooms[i].scan;
     }
     if (status != CTOK_OK) ctok_normal_end(dst);
@@ -33,6 +34,7 @@ ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out) {
         ctok_le32_put(p + 24, scans ? r->scan.flags : 0);
         ctok_le64_put(p + 32, scans ? r->scan.n : 0);
         ctok_le64_put(p + 40, scans ? r->scan.accept : 0);
+        ctok_le64_put(p + 48, r->blanks);
         if (r->held.n) memcpy(p + HEAD, r->held.at, r->held.n);
         out->n += HEAD + r->held.n;
     }
@@ -43,6 +45,7 @@ ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out) {
 static int is_sound(const ctok_normal_room *room, const ctok_room_state *r, const uint8_t *held, size_t n) {
     size_t bad;
     if (ctok_utf8_validate(held, n, &bad) != CTOK_OK || r->seen > n) return 0;
+    if (r->blanks && room->kind != CTOK_ROOM_SPN) return 0;
     if (r->seen && r->seen < n && (held[r->seen] & 0xC0) == 0x80) return 0;
     switch (room->kind) {
     case CTOK_ROOM_PATTERN:
@@ -51,6 +54,7 @@ static int is_sound(const ctok_normal_room *room, const ctok_room_state *r, cons
                r->scan.state % (room->dfa->n_classes + 1) == 0 && r->scan.state / (room->dfa->n_classes + 1) < room->dfa->n_states;
     case CTOK_ROOM_CHARSMAP: return r->flags <= 0x1FF;
     case CTOK_ROOM_CHARS: return r->flags == 0;
+    case CTOK_ROOM_SPN: return ctok_room_spn_is_sound(room, r);
     default: return r->flags <= CTOK_ROOM_STARTED;
     }
 }
@@ -66,6 +70,7 @@ static ctok_status load_room(const ctok_normal_room *room, ctok_room_state *r, c
     r->scan.flags = ctok_le32_get(p + 24);
     r->scan.n = ctok_le64_get(p + 32);
     r->scan.accept = ctok_le64_get(p + 40);
+    r->blanks = ctok_le64_get(p + 48);
     if (!is_sound(room, r, p + HEAD, (size_t)held)) return CTOK_ERR_FORMAT;
     *used += HEAD + (size_t)held;
     r->held.n = 0;

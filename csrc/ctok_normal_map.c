@@ -185,6 +185,7 @@ ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *in, size_t n, c
     mapper m;
     *map = NULL;
     if (n > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
+    if (c->n == 1 && c->rooms[0].kind == CTOK_ROOM_SPN) return ctok_normal_spn_map(c, in, n, out, map);
     memset(&m, 0, sizeof m);
     m.work.origins = origins;
     ctok_status status = ctok_ops_read(&m.work, in, n);

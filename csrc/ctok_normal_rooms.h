@@ -31,6 +31,8 @@ ctok_status ctok_room_hook(const ctok_normal_room *r, ctok_room_state *s, const 
                            size_t *used);
 ctok_status ctok_room_charsmap(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
                                size_t *used);
+ctok_status ctok_room_spn(const ctok_normal_room *r, ctok_room_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out,
+                          size_t *used);
 
 /* The parts of seal that need more than a line. */
 ctok_status ctok_room_fuse(ctok_normal_room *r);
@@ -39,6 +41,12 @@ ctok_status ctok_room_charsmap_lane(ctok_normal_room *r);
 
 /* ctok_room_matches - all matches of a LITERAL, RUN, PATTERN or HOOK room in a whole text, as a hook gives them. */
 ctok_status ctok_room_matches(const ctok_normal_room *r, const uint8_t *in, size_t n, ctok_ids *matches);
+
+/* ctok_normal_spn_map - ctok_normal_map of a chain that is an SPN room. */
+ctok_status ctok_normal_spn_map(const ctok_normal *c, const uint8_t *in, size_t n, ctok_bytes *out, ctok_align **map);
+
+/* ctok_room_spn_is_sound - could flags and blanks of a state be like that? */
+int ctok_room_spn_is_sound(const ctok_normal_room *r, const ctok_room_state *s);
 
 /* ctok_room_cluster - the first grapheme cluster of in[0..n): its bytes, and its characters. n >= 1. */
 size_t ctok_room_cluster(const uint8_t *in, size_t n, size_t *n_chars);

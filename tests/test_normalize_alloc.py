@@ -2,9 +2,12 @@
 
 import pytest
 
+from ctok._native import charsmap as rules_kernel
 from ctok._native import normalize as kernel
+from ctok.formats.charsmap import compile_rules
 from ctok.stages.normalizers import build_normalizer
 from ctok.stagespecs import normalizers as records
+from ctok.stagespecs import sentencepiece
 from ctok.stagespecs.patterns import Regex
 from normalize_charsmap import charsmap
 
@@ -27,20 +30,20 @@ RECORD = records.Sequence(
 TEXT = " ``Abc  xyxz\u2026 " + "e\u0301\u0323" * 20 + "\u0301\u0323" * 40 + "a" * 300 + " "
 
 
-def walk(call):
+def walk(call, module=kernel):
     """Fail allocation after allocation; a call that raised works when it is made again."""
     want, failed = call(), 0
     for n in range(400):
-        kernel.fail_after(n)
+        module.fail_after(n)
         try:
             assert call() == want, n
         except MemoryError:
-            kernel.fail_after(-1)
+            module.fail_after(-1)
             failed += 1
             assert call() == want, n
             continue
         finally:
-            left = kernel.fail_after(-1)
+            left = module.fail_after(-1)
         if left >= 0:
             break
     else:
@@ -64,17 +67,46 @@ def test_normalize_with_a_function_that_finds_no_memory_works_later():
     walk(lambda: mine.normalize_spans("abab"))
 
 
-def pieces(mine):
+def pieces(mine, text=TEXT):
     stream = kernel.NormalizerStream(mine)
-    out = [stream.feed(char.encode()) for char in TEXT[:60]]
+    out = [stream.feed(char.encode()) for char in text[:60]]
     stream = stream.copy()
     state = stream.save()
     stream = kernel.NormalizerStream(mine)
     stream.load(state)
-    return b"".join([*out, stream.feed(TEXT[60:].encode(), True)])
+    return b"".join([*out, stream.feed(text[60:].encode(), True)])
 
 
 def test_normalizer_stream_that_finds_no_memory_works_later():
     mine = build_normalizer(RECORD)
     assert pieces(mine) == mine.normalize(TEXT.encode())
     walk(lambda: pieces(mine))
+
+
+# ---- SentencePiece's own ----
+
+RULES = {"a": "bcd", "e\u0301": "\u00e9", "\u2026": "...", "\u304b\u3099": "\u304c", "x" * 40: "y"}
+OWN = "  ``Abc <s>  xyxz\u2026 " + "e\u0301\u304b" * 40 + "x" * 39 + "a" * 300 + "\u2581" * 90 + "b  "
+
+
+def own(rules=RULES):
+    wide = {chr(code): chr(code + 1) for code in range(0x4E00, 0xA000, 64)}
+    return sentencepiece.Normalizer(compile_rules(rules | wide), user_defined=("<s>", "<pad>"))
+
+
+def test_spm_normalizer_that_finds_no_memory_is_not_built():
+    record = own()
+    walk(lambda: build_normalizer(record).steps[0])
+
+
+def test_spm_normalize_that_finds_no_memory_works_later():
+    mine = build_normalizer(own())
+    walk(lambda: mine.normalize(OWN))
+    walk(lambda: mine.normalize_spans(OWN))
+    walk(lambda: [bytes(part) for part in mine.normalize_offsets(OWN.encode() + b"\xff")])
+    assert pieces(mine, OWN) == mine.normalize(OWN.encode())
+    walk(lambda: pieces(mine, OWN))
+
+
+def test_rules_that_find_no_memory_are_not_compiled():
+    walk(lambda: compile_rules(RULES | {chr(code): "x" for code in range(0x3000, 0x4000)}), rules_kernel)

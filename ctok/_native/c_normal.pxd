@@ -3,6 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_dfa cimport ctok_dfa, ctok_scan
 from ctok._native.c_merge cimport ctok_ids
+from ctok._native.c_spn cimport ctok_spn_options
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 
 cdef extern from "ctok_normal.h" nogil:
@@ -42,6 +43,7 @@ cdef extern from "ctok_normal.h" nogil:
     ctok_status ctok_normal_add_pattern(ctok_normal *c, const ctok_dfa *dfa, const uint8_t *content, size_t n)
     ctok_status ctok_normal_add_hook(ctok_normal *c, ctok_normal_hook hook, void *ctx, const uint8_t *content, size_t n)
     ctok_status ctok_normal_add_charsmap(ctok_normal *c, const uint8_t *data, size_t n)
+    ctok_status ctok_normal_add_spn(ctok_normal *c, const ctok_spn_options *options)
     ctok_status ctok_normal_seal(ctok_normal *c)
     bint ctok_normal_streams(const ctok_normal *c)
     ctok_status ctok_normal_begin(const ctok_normal *c, ctok_normal_state *s)
@@ -57,3 +59,4 @@ cdef extern from "ctok_normal.h" nogil:
 
     ctok_status ctok_normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_origins origins, ctok_bytes *out,
                                 ctok_align **map)
+    ctok_status ctok_normal_offsets(const ctok_normal *c, const uint8_t *data, size_t n, ctok_bytes *out, uint32_t **offsets)

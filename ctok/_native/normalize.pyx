@@ -11,11 +11,12 @@ from ctok._native.c_normal cimport (
     CTOK_NORMAL_NFD, CTOK_NORMAL_NFKC, CTOK_NORMAL_NFKD, CTOK_NORMAL_NMT, CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE,
     ctok_align, ctok_normal_add_bytes, ctok_normal_add_charsmap,
     ctok_normal_add_hook, ctok_normal_add_literal, ctok_normal_add_op, ctok_normal_add_pattern, ctok_normal_add_prepend,
-    ctok_normal_add_run, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed,
-    ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_op, ctok_normal_reset, ctok_origins,
-    ctok_normal_save, ctok_normal_seal, ctok_normal_state, ctok_normal_streams)
+    ctok_normal_add_run, ctok_normal_add_spn, ctok_normal_add_strip, ctok_normal_begin, ctok_normal_copy, ctok_normal_end, ctok_normal_feed,
+    ctok_normal_free, ctok_normal_init, ctok_normal_load, ctok_normal_map, ctok_normal, ctok_normal_offsets, ctok_normal_op,
+    ctok_normal_reset, ctok_normal_save, ctok_normal_seal, ctok_normal_state, ctok_normal_streams, ctok_origins)
 from ctok._native.c_normal_facts cimport (
     ctok_nf_bits, ctok_nf_class, ctok_nf_compose, ctok_nf_lower, ctok_nf_nfd, ctok_nf_nfkd, ctok_nf_pool, ctok_nf_record)
+from ctok._native.c_spn cimport ctok_spn_options
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_status)
 from ctok._native.split cimport Splitter
@@ -136,6 +137,28 @@ cdef ctok_status _ask(void *ctx, const uint8_t *p, size_t n, ctok_ids *matches) 
         return CTOK_ERR_STOPPED
 
 
+cdef ctok_status _add_sentencepiece(Normalizer self, bytes charsmap, tuple flags, tuple symbols) except *:
+    cdef ctok_spn_options options
+    cdef list texts = sorted({symbol.encode() for symbol in symbols})
+    cdef bytes data = b"".join(texts), ends
+    from array import array
+
+    at, places = 0, []
+    for text in texts:
+        at += len(text)
+        places.append(at)
+    ends = array("I", places).tobytes()
+    if b"" in texts or at > 0x7FFFFFFF:
+        return CTOK_ERR_FORMAT
+    options.charsmap = charsmap
+    options.n_charsmap = len(charsmap)
+    options.symbols = data
+    options.ends = <const uint32_t *><const char *>ends
+    options.n_symbols = len(texts)
+    options.dummy, options.extra, options.escape, options.suffix = flags
+    return ctok_normal_add_spn(&self.n, &options)
+
+
 cdef int _add(Normalizer self, str kind, tuple given) except -1:
     """Add one step to the chain."""
     cdef bytes content = b"", pattern
@@ -151,6 +174,8 @@ cdef int _add(Normalizer self, str kind, tuple given) except -1:
     elif kind == "charsmap":
         (content,) = given
         status = ctok_normal_add_charsmap(&self.n, content, len(content))
+    elif kind == "sentencepiece":
+        status = _add_sentencepiece(self, given[0], given[1], given[2])
     elif kind == "prepend":
         content = given[0].encode()
         status = ctok_normal_add_prepend(&self.n, content, len(content))
@@ -187,7 +212,9 @@ cdef class Normalizer:
         One tuple for each step, its kind first: ``("nfc",)``, and so ``nfd nfkc nfkd lowercase strip_accents nmt bert_clean bert_cjk
         bert_accents byte_level``; ``("strip", left, right)``; ``("prepend", text)``; ``("literal", pattern, content)``;
         ``("run", character, least, content)``: at least so many of one ASCII character; ``("pattern", Splitter, content)``;
-        ``("matches", function, content)``, the function giving the (start, stop) of all matches in a str; ``("charsmap", bytes)``.
+        ``("matches", function, content)``, the function giving the (start, stop) of all matches in a str; ``("charsmap", bytes)``;
+        ``("sentencepiece", charsmap, (dummy prefix, remove extra, escape, suffix), symbols)``, which must be the only step: what
+        SentencePiece itself does.
 
     Raises
     ------
@@ -246,6 +273,30 @@ cdef class Normalizer:
             return PyBytes_FromStringAndSize(<const char *>out.at, out.n).decode(), spans
         finally:
             ctok_mem_free(map)
+            ctok_bytes_free(&out)
+
+    def normalize_offsets(self, data):
+        """Return the normalized bytes and, for each of them and for the end, the byte of `data` from which on they come.
+
+        Only for a step of SentencePiece, and as it does it: `data` may be any bytes, and one that is no part of a character becomes U+FFFD.
+        ``ValueError`` for other normalizers. Offsets are a `memoryview` of native uint32; there are none when the text has nothing but
+        blanks that are passed over.
+        """
+        cdef const uint8_t[::1] view = data
+        cdef ctok_bytes out
+        cdef uint32_t *offsets = NULL
+        cdef size_t n = view.shape[0]
+        cdef ctok_status status
+        out.at = NULL
+        out.n = out.cap = 0
+        try:
+            with nogil:
+                status = ctok_normal_offsets(&self.n, &view[0] if n else NULL, n, &out, &offsets)
+            _check(status)
+            places = PyBytes_FromStringAndSize(<const char *>offsets, (out.n + 1) * sizeof(uint32_t) if offsets != NULL else 0)
+            return PyBytes_FromStringAndSize(<const char *>out.at, out.n), memoryview(places).cast("I")
+        finally:
+            ctok_mem_free(offsets)
             ctok_bytes_free(&out)
 
     def count(self, data, times=1):
