@@ -120,7 +120,7 @@ class DisallowedSpecialTokenError(CtokError, ValueError):
     token
         The special token's text.
     position
-        Where it starts, in characters from the start of the text or stream; None if unknown.
+        Where it starts, from the start of the text or stream, in characters of a str or bytes of bytes; None if unknown.
     """
 
     def __init__(self, message: str, *, token: str | None = None, position: int | None = None) -> None:

@@ -158,6 +158,13 @@ def test_ids_of_nothing_are_an_empty_buffer(tok):
         assert pickle.loads(pickle.dumps(ids)) == ids
 
 
+def test_ids_of_numbers_are_those_numbers():
+    assert Ids([1, 2**32 - 1]) == [1, 2**32 - 1] and Ids(iter((7, 0))).tolist() == [7, 0] and Ids([]) == []
+    for wrong, error in ((-1, OverflowError), (2**32, OverflowError), ("1", TypeError)):
+        with pytest.raises(error):
+            Ids([0, wrong])
+
+
 def test_ids_outlive_their_tokenizer_and_large_ones_too():
     tok = ctok_of(BYTES, r"(?s:.)")
     view = memoryview(tok.encode_ids("ab" * 50_000))

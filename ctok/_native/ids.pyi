@@ -1,9 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, overload
 
 from typing_extensions import Buffer
 
 class Ids:
+    def __new__(cls, ids: Iterable[int] | None = None) -> Ids: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __len__(self) -> int: ...
     @overload

@@ -90,7 +90,30 @@ cdef class Ids:
 
     ``memoryview(ids)``, ``numpy.asarray(ids)`` and ``array.array("I", ids)`` read it without numpy being needed; `len`, indexing,
     iteration, slices (as lists), comparison and `tolist` work as for a list.
+
+    Parameters
+    ----------
+    ids
+        Any iterable of int. A buffer is copied faster by `from_buffer`.
+
+    Raises
+    ------
+    OverflowError
+        One is not in ``0 <= id < 2**32``.
     """
+
+    def __cinit__(self, ids=None):
+        cdef list given
+        cdef Py_ssize_t i
+        if ids is None:
+            return
+        given = list(ids)
+        self.at = <ctok_id *>ctok_mem_alloc(len(given), sizeof(ctok_id))
+        if self.at == NULL:
+            raise MemoryError(f"no memory for {len(given)} ids")
+        for i in range(len(given)):
+            self.at[i] = given[i]
+        self.n = len(given)
 
     def __dealloc__(self):
         ctok_mem_free(self.at)
