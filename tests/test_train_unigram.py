@@ -302,6 +302,24 @@ def test_pieces_of_a_model_keep_the_rules_of_sentencepiece():
     assert not [piece for piece in learned if any(c.isalpha() for c in piece) and any(c in ".,()`" for c in piece)]
 
 
+@pytest.mark.parametrize("options", [{}, {"byte_fallback": True, "vocab_size": 800, "pad_id": 3}, {"user_defined_symbols": ["ctok"]}])
+def test_a_model_file_is_the_same_in_sentencepiece(tmp_path, options):
+    spm = pytest.importorskip("sentencepiece")
+    spec = UnigramTrainer(style="sentencepiece", **({"vocab_size": 500} | options)).train_counts(Counts.from_mapping(words_of(TRAINING)))
+    formats.dump(spec, tmp_path / "m.model")
+    live = spm.SentencePieceProcessor(str(tmp_path / "m.model"))
+    texts = {number: text.decode() for text, number in spec.model.tokens}
+    assert [live.id_to_piece(i) for i in range(live.get_piece_size())] == [texts[i] for i in range(len(texts))]
+    assert live.unk_id() == 0 and live.pad_id() == options.get("pad_id", -1)
+    try:
+        tok = ctok.Tokenizer.from_spec(spec)
+    except ctok.SpecError:
+        pytest.skip("models of this kind do not run yet")
+    for text in [*HELD_OUT[:100], "a  b \U0001f917\u4e16 ctok", ""]:
+        assert tok.encode(text) == live.encode(text)
+        assert tok.decode(tok.encode(text)) == live.decode(live.encode(text))
+
+
 def test_names_of_both_libraries_are_understood():
     one = UnigramTrainer(300, n_sub_iterations=1, max_piece_length=5, initial_alphabet="\u4e16", unk_token="[U]", seed_size=900)
     two = UnigramTrainer(

@@ -225,7 +225,7 @@ cdef ctok_status select(Search *s, size_t most) noexcept nogil:
     cdef size_t i, n_chars = s.n_symbols - 1, from_
     cdef Seed *seeds
     cdef Seed *last = NULL
-    if s.n_seeds + n_chars > most:
+    if s.n_seeds and s.n_seeds + n_chars > most:
         qsort(s.seeds, s.n_seeds, sizeof(Seed), by_score)
         s.n_seeds = most - n_chars if most > n_chars else 0
     seeds = <Seed *>ctok_mem_resize(s.seeds, s.n_seeds + n_chars, sizeof(Seed))
@@ -243,7 +243,8 @@ cdef ctok_status select(Search *s, size_t most) noexcept nogil:
             last.count = 0
             s.n_seeds += 1
         last.count += s.words.counts[s.owner[from_]]
-    qsort(s.seeds, s.n_seeds, sizeof(Seed), by_string)
+    if s.n_seeds:
+        qsort(s.seeds, s.n_seeds, sizeof(Seed), by_string)
     return CTOK_OK
 
 
