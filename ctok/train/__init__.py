@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .languages import LanguageReport, LanguageRow, TrainedOnLanguages, report_languages, train_languages, weigh_languages
     from .shards import count_shards
     from .unigram import UnigramTrainer
+    from .wordpiece import WordPieceTrainer
     from .words import CharTrainer, WordLevelTrainer
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "TrainedOnLanguages",
     "UnigramTrainer",
     "WordLevelTrainer",
+    "WordPieceTrainer",
     "as_corpus",
     "count_pretokens",
     "count_shards",
@@ -61,6 +63,7 @@ _ON_FIRST_USE = {
     "TrainedOnLanguages": ".languages",
     "UnigramTrainer": ".unigram",
     "WordLevelTrainer": ".words",
+    "WordPieceTrainer": ".wordpiece",
     "as_corpus": ".corpus",
     "count_pretokens": ".counts",
     "count_shards": ".shards",

@@ -1,0 +1,182 @@
+"""Training WordPiece: pairs are merged by how often they stand, or by how much likelier they make the corpus; the merges are forgotten."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..errors import TrainingError
+from ..spec import Spec
+from . import _options
+from ._bpe_start import start_of
+from ._likelihood import Likelihood
+from ._running import SteppingTrainer
+from .bpe import BpeTrainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..spec import Record
+    from ._checkpoint import Checkpoint
+    from ._running import Steps
+    from .counts import Counts
+
+__all__ = ["WordPieceTrainer"]
+
+ALGORITHMS = ("frequency", "likelihood")
+DEFAULTS: dict[str, Any] = {
+    "special_tokens": ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    "unk_token": "[UNK]",
+    "min_frequency": 0,
+    "initial_alphabet": (),
+    "limit_alphabet": None,
+    "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100,
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "name": "wordpiece",
+}
+STEP = 0.02  # seconds of learning between two looks around
+
+
+class WordPieceTrainer(SteppingTrainer):
+    """Trains WordPiece; `train` gives a `Spec`.
+
+    Parameters
+    ----------
+    vocab_size
+        Tokens in all, special ones included.
+    algorithm
+        Which pair is merged next. ``"frequency"``: the one that stands most often, as the Hugging Face library has it.
+        ``"likelihood"``: the one with the highest count(ab) / (count(a) * count(b)), as the papers define it; give it a `min_frequency`,
+        since of pairs whose parts stand nowhere else the rarest are as good as any.
+    special_tokens
+        Texts or `AddedToken` objects, which take the first ids.
+    unk_token
+        What a word becomes that no tokens spell; put first if it is no special token.
+    min_frequency
+        A pair must stand so often.
+    initial_alphabet
+        Characters that become tokens whether they occur or not, at the start of words and inside them.
+    limit_alphabet
+        Keep so many of the characters, the most frequent; the others are left out of words.
+    continuing_subword_prefix
+        What tokens inside a word begin with.
+    max_input_chars_per_word
+        Longer words are unknown when encoding; in training they count.
+    clean_text, handle_chinese_chars, strip_accents, lowercase
+        Of the normalizer of BERT, where no other is given.
+    normalizer, pre_tokenizer
+        The stages before the model, records of `ctok.stagespecs`. Default: those of BERT.
+    name
+        What the `Spec` is called.
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is no such option, or it cannot have this value.
+
+    Notes
+    -----
+    The library's trainer gives ids by the order of a hash table and lets them decide between equally frequent pairs, so that two runs
+    differ. Here forms inside words have their ids in the order of their characters; otherwise the tokens are the same.
+
+    "likelihood" learns some thousand tokens a second, without threads.
+    """
+
+    def __init__(self, vocab_size: int = 30000, *, algorithm: str = "frequency", **options: Any) -> None:
+        if algorithm not in ALGORITHMS:
+            raise ValueError(f"algorithm must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}")
+        own = {"vocab_size": vocab_size, "algorithm": algorithm}
+        o = _options.resolve("WordPieceTrainer", DEFAULTS | own, {"wordpieces_prefix": "continuing_subword_prefix"}, options)
+        _options.at_least(o, 1, "vocab_size", "max_input_chars_per_word")
+        _options.at_least(o, 0, "min_frequency")
+        if o.unk_token is None:
+            raise ValueError("a WordPiece model has an unk_token")
+        from ..stagespecs import normalizers, pretokenizers
+
+        o.special_tokens = _options.special(o.special_tokens, o.unk_token)
+        if o.normalizer is None:
+            o.normalizer = normalizers.BertNormalizer(o.clean_text, o.handle_chinese_chars, o.strip_accents, o.lowercase)
+        if o.pre_tokenizer is None:
+            o.pre_tokenizer = pretokenizers.BertPreTokenizer()
+        self.options = o
+
+    def __repr__(self) -> str:
+        return f"WordPieceTrainer({self.options.vocab_size}, algorithm={self.options.algorithm!r})"
+
+    def _stages(self) -> tuple[Record | None, Record | None]:
+        return self.options.pre_tokenizer, self.options.normalizer
+
+    def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
+        o = self.options
+        pairs = self._of_pairs()
+        if o.algorithm == "frequency":
+            trained: Spec = yield from pairs._learn(counts, checkpoint, max_memory, num_threads)
+            return self._spec(dict(trained.model.tokens))
+        start = start_of(pairs.options, counts)
+        if len(start.tokens) > o.vocab_size:
+            smallest = len(start.tokens)
+            message = f"vocab_size {o.vocab_size} is below the {smallest} of special tokens and characters alone"
+            raise TrainingError(f"{message}; raise it, or set limit_alphabet", smallest=smallest)
+        yield "pairs", 0, 1
+        learned = Likelihood(_spelt(counts, start.ids), list(start.tokens), o.continuing_subword_prefix.encode(), o.min_frequency)
+        total, seen = o.vocab_size - len(start.tokens), monotonic()
+        for done, _ in zip(range(1, total + 1), learned.merges(), strict=False):
+            if monotonic() - seen > STEP:
+                seen = monotonic()
+                yield "merge", done, total
+        return self._spec({text: number for number, text in enumerate(learned.texts)})
+
+    def _of_pairs(self) -> BpeTrainer:
+        """The trainer of pairs with the same words and the same first tokens."""
+        o = self.options
+        alphabet = sorted({text[0] for text in o.initial_alphabet if text})
+        first = [token.content for token in o.special_tokens]
+        return BpeTrainer(
+            o.vocab_size,
+            form="characters",
+            ties="huggingface",
+            special_tokens=first + [o.continuing_subword_prefix + char for char in alphabet],
+            initial_alphabet=alphabet,
+            limit_alphabet=o.limit_alphabet,
+            min_frequency=o.min_frequency,
+            continuing_subword_prefix=o.continuing_subword_prefix,
+        )
+
+    def _spec(self, ids: dict[bytes, int]) -> Spec:
+        from ..spec import TokenTable
+        from ..stagespecs import decoders, models, postprocessors
+
+        o = self.options
+        model = models.WordPiece(TokenTable.from_dict(ids), o.unk_token, o.max_input_chars_per_word, o.continuing_subword_prefix)
+        special = {token.content: token.id for token in o.special_tokens}
+        around = None
+        if "[CLS]" in special and "[SEP]" in special:
+            around = postprocessors.BertProcessing(("[SEP]", special["[SEP]"]), ("[CLS]", special["[CLS]"]))
+        roles = {role: f"[{role.upper()}]" for role in ("cls", "mask", "pad", "sep") if f"[{role.upper()}]" in special}
+        return Spec(
+            o.name,
+            model,
+            o.pre_tokenizer,
+            o.special_tokens,
+            o.normalizer,
+            around,
+            decoders.WordPiece(o.continuing_subword_prefix),
+            roles=roles | {"unk": o.unk_token},
+        )
+
+
+def _spelt(counts: Counts, ids: Any) -> list[tuple[list[int], int]]:
+    """The words as ids of characters, those without an id left out; ids: of characters inside a word, at its start, at its end, alone."""
+    spelt = []
+    for word, count in counts:
+        chars = word.decode()
+        last = len(chars) - 1
+        numbers = [ids[(at == 0) | (at == last) << 1].get(ord(char)) for at, char in enumerate(chars)]
+        spelt.append(([number for number in numbers if number is not None], count))
+    return spelt

@@ -1,0 +1,124 @@
+"""The WordPiece trainer: both algorithms against the plain twin, the one by frequency against the reference, and the collected cases."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ctok
+from ctok import formats
+from ctok._reference import train_wordpiece as twin
+from ctok.errors import TrainingError
+from ctok.stages.models import build_model
+from ctok.stagespecs.pretokenizers import WhitespaceSplit
+from ctok.stagespecs.spelling import spell
+from ctok.train import WordPieceTrainer
+
+tokenizers = pytest.importorskip("tokenizers")
+pytestmark = pytest.mark.filterwarnings("ignore:this corpus gives")
+RNG = random.Random(9)
+WORDS = st.dictionaries(st.text(st.sampled_from("abc\u00e9"), min_size=1, max_size=7), st.integers(1, 30), min_size=1, max_size=10)
+TEXTS = ["the low lower lowest of the new newer newest", "wide wider widest widely; low and new", "tokenizers tokenize t\u00f4kens"] * 3
+
+
+def learned(spec):
+    return [text.decode() for text, _ in sorted(spec.model.tokens, key=lambda item: item[1])]
+
+
+def trainer(vocab_size, **options):
+    return WordPieceTrainer(vocab_size, **({"special_tokens": ["[UNK]"], "pre_tokenizer": WhitespaceSplit()} | options))
+
+
+@settings(max_examples=40)
+@given(WORDS, st.sampled_from(["frequency", "likelihood"]), st.integers(0, 3))
+def test_tokens_equal_the_twin(words, algorithm, min_frequency):
+    spec = trainer(40, algorithm=algorithm, min_frequency=min_frequency).train(words)
+    want = ["[UNK]", *twin.alphabet(words), *twin.merges(words, algorithm, min_frequency)]
+    assert learned(spec) == want[:40]
+
+
+def live_vocabulary(texts, **options):
+    live = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
+    live.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    options = {"special_tokens": ["[UNK]"]} | options
+    live.train_from_iterator(texts, tokenizers.trainers.WordPieceTrainer(show_progress=False, **options))
+    return live.get_vocab()
+
+
+def size_without_ties(words):
+    """How large a vocabulary can be until two pairs are equally frequent, which the reference decides by chance."""
+    rivals = []
+    learned = [token for token, others in zip(twin.merges(words, "frequency", rivals=rivals), rivals, strict=False) if not any(rivals)]
+    return 1 + len(twin.alphabet(words)) + len(learned)
+
+
+@pytest.mark.parametrize("letters", ["abcde", "\u0430\u0431\u0432\u0433", "\u4e00\u4e01\u4e02\u4e03", "\u0e01\u0e02\u0e34\u0e48", "ab'1"])
+def test_tokens_equal_the_reference_as_long_as_chance_has_no_part(letters):
+    merged = 0
+    for _ in range(12):
+        words = {"".join(RNG.choices(letters, k=RNG.randint(1, 5))): RNG.randint(1, 300) for _ in range(40)}
+        size = size_without_ties(words)
+        text = " ".join(word for word, count in words.items() for _ in range(count))
+        spec = trainer(size, lowercase=False, clean_text=False, handle_chinese_chars=False).train([text])
+        assert set(learned(spec)) == set(live_vocabulary([text], vocab_size=size))
+        n = 1 + len(twin.alphabet(words))
+        live = live_vocabulary([text], vocab_size=size)
+        assert learned(spec)[n:] == sorted(live, key=live.get)[n:]
+        merged += size - n
+    assert merged > 60
+
+
+@pytest.mark.parametrize("algorithm", ["frequency", "likelihood"])
+def test_trained_tokenizer_is_the_same_in_the_reference(tmp_path, algorithm):
+    spec = WordPieceTrainer(90, algorithm=algorithm, min_frequency=2).train(TEXTS)
+    formats.dump(spec, tmp_path / "tokenizer.json")
+    live = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tok = ctok.Tokenizer.from_spec(spec)
+    for text in [*TEXTS[:3], "The T\u00f6kens are WIDE, newest; \U0001f600", ""]:
+        assert tok.encode(text) == live.encode(text).ids
+        assert tok.decode(tok.encode(text)) == live.decode(live.encode(text).ids, skip_special_tokens=False)
+    formats.dump(spec, tmp_path / "vocab.txt")
+    assert (tmp_path / "vocab.txt").read_text(encoding="utf-8").splitlines() == learned(spec)
+
+
+def test_likelihood_prefers_parts_that_belong_together():
+    """The course's example: "##g" and "##s" stand nowhere apart as often as "##u" and "##g" do."""
+    words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    likely = learned(trainer(13, algorithm="likelihood").train(words))
+    assert likely == ["[UNK]", "b", "g", "h", "n", "p", "s", "u", "##g", "##n", "##s", "##u", "##gs"]
+    assert learned(trainer(13).train(words))[-1] == "##ug"
+
+
+def test_k7_15_runs_threads_and_orders_give_one_vocabulary():
+    texts = ["Wel come to the \U0001f917 Tok en izers libr ary.", *TEXTS]
+    specs = [WordPieceTrainer(60).train(RNG.sample(texts, len(texts)), num_threads=1 + n % 4) for n in range(6)]
+    assert all(spec == specs[0] for spec in specs)
+
+
+def test_k7_32_no_unknown_word_where_the_alphabet_was_asked_for():
+    letters = [spell(bytes([byte])) for byte in range(256)]
+    spec = trainer(700, initial_alphabet=letters).train(TEXTS)
+    model = build_model(spec.model)
+    unk = dict(spec.model.tokens)[b"[UNK]"]
+    assert unk not in model.encode(spell("\u0739\u0741".encode()).encode())
+
+
+def test_sizes_that_cannot_be_had():
+    with pytest.raises(TrainingError) as caught:
+        trainer(5, algorithm="likelihood").train(TEXTS)
+    assert caught.value.smallest > 5
+    with pytest.warns(UserWarning, match="gives"):
+        trainer(5000).train(TEXTS)
+    with pytest.raises(TrainingError):
+        trainer(50).train([])
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match="algorithm"):
+        WordPieceTrainer(algorithm="x")
+    with pytest.raises(TypeError, match="no option"):
+        WordPieceTrainer(size=5)
+    with pytest.raises(ValueError, match="unk_token"):
+        WordPieceTrainer(unk_token=None)
+    assert learned(WordPieceTrainer(40, wordpieces_prefix="@@").train({"abab": 9}))[-1].startswith("ab")
