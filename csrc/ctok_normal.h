@@ -152,8 +152,8 @@ void ctok_normal_reset(ctok_normal_state *s);
  * After CTOK_ERR_MEMORY (or a status of a hook) the state is of no use but for reset and end. */
 ctok_status ctok_normal_feed(const ctok_normal *c, ctok_normal_state *s, const uint8_t *in, size_t n, int final, ctok_bytes *out);
 
-/* ctok_normal_copy - dst, which holds nothing, goes on as src would. */
-ctok_status ctok_normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src);
+/* ctok_normal_copy - dst, a state of the same chain, goes on as src would. On CTOK_ERR_MEMORY dst is only good for reset and end. */
+ctok_status ctok_normal_copy(ctok_normal_state *dst, const ctok_normal_state *src);
 
 /* ctok_normal_save / load - the state as bytes, appended to out; and back, into a begun state of an equal chain.
  * *used is set to the bytes read. CTOK_ERR_FORMAT: not such bytes; the state is then reset. */

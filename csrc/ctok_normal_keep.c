@@ -7,17 +7,15 @@
 
 #define HEAD 56 /* bytes of a saved room in front of what it holds */
 
-ctok_status ctok_normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src) {
-    ctok_status status = ctok_normal_begin(c, dst);
-    for (size_t i = 0; i < src->n && status == CTOK_OK; i++) {
-        status = ctok_bytes_set(&dst->rooms[i].held, &src->rooms[i].held);
+ctok_status ctok_normal_copy(ctok_normal_state *dst, const ctok_normal_state *src) {
+    for (size_t i = 0; i < src->n; i++) {
+        if (ctok_bytes_set(&dst->rooms[i].held, &src->rooms[i].held) != CTOK_OK) return CTOK_ERR_MEMORY;
         dst->rooms[i].seen = src->rooms[i].seen;
         dst->rooms[i].flags = src->rooms[i].flags;
         dst->rooms[i].blanks = src->rooms[i].blanks;
         dst->rooms[i].scan = src->rooms[i].scan;
     }
-    if (status != CTOK_OK) ctok_normal_end(dst);
-    return status;
+    return CTOK_OK;
 }
 
 ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out) {

@@ -66,6 +66,10 @@ def check_open_form(model, pretoken, cuts=()):
     parts = cut_at(pretoken, cuts)
     for between in (copied, reloaded(model)):
         assert piecewise(model, parts, between) == want
+    text = pretoken.decode(errors="ignore")
+    for stop in range(1, min(len(text), 40) + 1):
+        if model.waits(text[:stop].encode()):
+            assert model.open().feed(text[:stop].encode()) == []
     one = model.open()
     for part in parts:
         try:

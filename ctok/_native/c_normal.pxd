@@ -50,7 +50,7 @@ cdef extern from "ctok_normal.h" nogil:
     void ctok_normal_end(ctok_normal_state *s)
     void ctok_normal_reset(ctok_normal_state *s)
     ctok_status ctok_normal_feed(const ctok_normal *c, ctok_normal_state *s, const uint8_t *data, size_t n, bint final, ctok_bytes *out)
-    ctok_status ctok_normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src)
+    ctok_status ctok_normal_copy(ctok_normal_state *dst, const ctok_normal_state *src)
     ctok_status ctok_normal_save(const ctok_normal_state *s, ctok_bytes *out)
     ctok_status ctok_normal_load(const ctok_normal *c, ctok_normal_state *s, const uint8_t *p, size_t n, size_t *used)
     ctypedef enum ctok_origins:

@@ -88,10 +88,9 @@ cdef ctok_status encode_wide(Context *c, const Engine *e, int kind, const void *
 # The place in a str that lies `chars` characters before `at`; a surrogate pair is one character in two places.
 cdef size_t place_before(int kind, const void *src, size_t at, size_t chars) noexcept nogil
 
-# What `ask` answers for a text of n >= 1 bytes, remembered for short ones; with one context it is always the same function and `what`. With
-# no memory *status is set.
+# What `ask` answers for a text of n >= 1 bytes, remembered for short ones; with one context it is always the same function and `what`.
 ctypedef bint (*prefix_fn)(const void *what, const uint8_t *p, size_t n) noexcept nogil
-cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil
+cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n) noexcept nogil
 
 # bpe_neighbours (bpe.pxd), remembered.
 cdef bint known_neighbours(Context *c, const ctok_vocab *v, ctok_id left, ctok_id right, ctok_status *status) noexcept nogil

@@ -300,17 +300,14 @@ cdef ctok_status encode_text(Context *c, const Engine *e, const uint8_t *buf, si
     return encode_run(c, e, buf, pos, end, at_eof, done) if pos < end else CTOK_OK
 
 
-cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil:
+cdef bint remembered(Context *c, prefix_fn ask, const void *what, const uint8_t *p, size_t n) noexcept nogil:
     cdef uint64_t key[2]
     cdef uint64_t *slot
     cdef int known = 0
-    if n > CTOK_KEY_BYTES:
-        return ask(what, p, n)
     if c.prefixes == NULL:
         c.prefixes = ctok_prefixmemo_new()
-        if c.prefixes == NULL:
-            status[0] = CTOK_ERR_MEMORY
-            return False
+    if n > CTOK_KEY_BYTES or c.prefixes == NULL:
+        return ask(what, p, n)
     ctok_key_exact(p, n, key)
     slot = ctok_prefixmemo_slot(c.prefixes, key, &known)
     if not known:

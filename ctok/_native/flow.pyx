@@ -214,7 +214,7 @@ cdef ctok_status advance_waiting(Run *r, const uint8_t *p, size_t n, bint closin
     if status == CTOK_OK and closing:
         status = end_tail(r, 0)
         s.tail.n = 0
-    elif status == CTOK_OK and n and not remembered(r.c, r.f.ops.open_waits, r.f.model, s.tail.at, s.tail.n, &status):
+    elif status == CTOK_OK and n and not remembered(r.c, r.f.ops.open_waits, r.f.model, s.tail.at, s.tail.n):
         status = feed_open(r, s.tail.at, s.tail.n)
         s.tail.n = 0
     return status

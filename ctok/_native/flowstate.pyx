@@ -5,7 +5,6 @@ from libc.string cimport memset
 
 from ctok._native.c_added cimport CTOK_ADDED_SAVED, ctok_added_begin, ctok_added_load, ctok_added_save
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_set
-from ctok._native.c_normal cimport ctok_normal_state
 from ctok._native.c_utf8 cimport ctok_utf8_validate
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
 from ctok._native.cut cimport cut_copy, cut_free, cut_load, cut_new, cut_save
@@ -44,17 +43,13 @@ cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil:
 
 cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *source) noexcept nogil:
     cdef void *open = NULL
-    cdef ctok_normal_state normal
     cdef ctok_status status = ctok_bytes_set(&to.raw.window, &source.raw.window)
     if status == CTOK_OK:
         status = ctok_bytes_set(&to.normed.window, &source.normed.window)
     if status == CTOK_OK:
         status = ctok_bytes_set(&to.tail, &source.tail)
     if status == CTOK_OK and f.normal != NULL:
-        status = normal_copy(f.normal, &normal, &source.normal)
-        if status == CTOK_OK:
-            normal_end(&to.normal)
-            to.normal = normal
+        status = normal_copy(&to.normal, &source.normal)
     if status == CTOK_OK and f.cutter != NULL:
         status = cut_copy(&to.cut, &source.cut)
     if status == CTOK_OK and source.is_open:

@@ -149,6 +149,10 @@ cdef class Model:
         """Return a `SafeCut`, which says where a pretoken may be cut without changing an id; None: no place can be told."""
         return None
 
+    def waits(self, const uint8_t[::1] part):
+        """Return whether an open pretoken would have given no id for `part`, whole characters, yet; False where the model does not say."""
+        return part.shape[0] > 0 and self.ops.open_waits != NULL and bool(self.ops.open_waits(self.model, &part[0], part.shape[0]))
+
     def open(self):
         """Return an `OpenPretoken` of this model."""
         return OpenPretoken(self)

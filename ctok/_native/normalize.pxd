@@ -23,7 +23,7 @@ cdef void normal_end(ctok_normal_state *s) noexcept nogil
 cdef void normal_reset(ctok_normal_state *s) noexcept nogil
 cdef ctok_status normal_feed(const ctok_normal *c, ctok_normal_state *s, const uint8_t *data, size_t n, bint final,
                              ctok_bytes *out) noexcept nogil
-cdef ctok_status normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src) noexcept nogil
+cdef ctok_status normal_copy(ctok_normal_state *dst, const ctok_normal_state *src) noexcept nogil
 cdef ctok_status normal_save(const ctok_normal_state *s, ctok_bytes *out) noexcept nogil
 cdef ctok_status normal_load(const ctok_normal *c, ctok_normal_state *s, const uint8_t *p, size_t n, size_t *used) noexcept nogil
 cdef ctok_status normal_map(const ctok_normal *c, const uint8_t *data, size_t n, ctok_origins origins, ctok_bytes *out,

@@ -79,8 +79,8 @@ cdef ctok_status normal_feed(const ctok_normal *c, ctok_normal_state *s, const u
     return ctok_normal_feed(c, s, data, n, final, out)
 
 
-cdef ctok_status normal_copy(const ctok_normal *c, ctok_normal_state *dst, const ctok_normal_state *src) noexcept nogil:
-    return ctok_normal_copy(c, dst, src)
+cdef ctok_status normal_copy(ctok_normal_state *dst, const ctok_normal_state *src) noexcept nogil:
+    return ctok_normal_copy(dst, src)
 
 
 cdef ctok_status normal_save(const ctok_normal_state *s, ctok_bytes *out) noexcept nogil:
@@ -359,8 +359,7 @@ cdef class NormalizerStream:
     def copy(self):
         """Return a stream that goes on as this one does."""
         cdef NormalizerStream other = NormalizerStream(self.normalizer)
-        ctok_normal_end(&other.s)
-        _check(ctok_normal_copy(&self.normalizer.n, &other.s, &self.s))
+        _check(ctok_normal_copy(&other.s, &self.s))
         return other
 
     def save(self):

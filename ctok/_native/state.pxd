@@ -19,6 +19,7 @@ cdef struct Held:
 cdef class TextState:
     cdef readonly Pipeline tokenizer
     cdef Literals literals
+    cdef Engine engine          # of the tokenizer with these
     cdef object policy          # (allowed_special, disallowed_special, add_special_tokens), for copies and fingerprints
     cdef str errors
     cdef Stream stream

@@ -43,6 +43,17 @@ cdef inline bint is_high(uint32_t char) noexcept nogil:
     return 0xD800 <= char < 0xDC00
 
 
+cdef ctok_status encode_certain(Context *c, const Engine *e, Stream *s, FlowState *flow, bint final) noexcept nogil:
+    """Append the ids that are certain now that the stream's buffer holds more text."""
+    cdef ctok_status status
+    if e.stages == NULL:
+        return stream_process(c, e, s, final)
+    status = flow_feed(c, e, flow, s.buf, s.n, final)
+    if status == CTOK_OK:
+        s.n = 0
+    return status
+
+
 @cython.no_gc_clear     # __dealloc__ reads what it refers to
 cdef class TextState:
     """The part that encoder and counter share. Not for direct use."""
@@ -62,6 +73,7 @@ cdef class TextState:
             self.stages = &tokenizer.flow.stages
         elif tokenizer.splitter is None:
             self.parts = []
+        tokenizer.engine(self.literals, False, &self.engine)
 
     def __dealloc__(self):
         stream_free(&self.stream)
@@ -206,13 +218,12 @@ cdef class TextState:
 
     cdef object consume(self, Context *c, object chunk, int kind, const void *data, size_t n, bint final):
         """Take n characters (kind 0: bytes) of well-formed text, a slice at a time."""
-        cdef Engine e
+        cdef const Engine *e = &self.engine
         cdef Stream *s = &self.stream
         cdef size_t at = 0, written = 0, before
         cdef ctok_status status = CTOK_OK
         cdef ctok_on_surrogate how = CTOK_SURROGATE_STRICT if self.errors == "strict" else CTOK_SURROGATE_REPLACE
         cdef bint is_last = n == 0
-        self.tokenizer.engine(self.literals, False, &e)
         if is_last and not final:
             return
         while True:
@@ -234,23 +245,21 @@ cdef class TextState:
             s.n += written
             is_last = at == n
             self.held.n_bytes += written
-            self.held.chars += ctok_utf8_count(s.buf + before, written) if s.n > before else 0
+            if kind == 0 and isinstance(chunk, str):
+                self.held.chars += written
+            elif written:
+                self.held.chars += ctok_utf8_count(s.buf + before, written)
             self.taken(before)
             if self.parts is not None:
                 self.parts.append((<const char *>s.buf)[:s.n].decode())
                 s.n = 0
                 if is_last and final:
                     self.end_parts(c)
-            elif self.stages != NULL:
-                with nogil:
-                    status = flow_feed(c, &e, &self.flow, s.buf, s.n, final and is_last)
-                if status == CTOK_OK:
-                    s.n = 0
             elif written < ALONE:
-                status = stream_process(c, &e, s, final and is_last)
+                status = encode_certain(c, e, s, &self.flow, final and is_last)
             else:
                 with nogil:
-                    status = stream_process(c, &e, s, final and is_last)
+                    status = encode_certain(c, e, s, &self.flow, final and is_last)
             if status != CTOK_OK:
                 self.fail(status, c, chunk)
             if is_last:
@@ -302,6 +311,7 @@ cdef class TextState:
             errors="replace")
         self.clone_into(end)
         end.literals = self.literals
+        end.engine = self.engine
         c = self.tokenizer.acquire()
         c.counting = True
         try:

@@ -403,8 +403,8 @@ cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexc
         c.steps = ctok_rangememo_new()
     if c.steps == NULL:
         return CTOK_ERR_MEMORY
-    if s.scanned == 0 or (s.known == 0 and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned, &status)) or status != CTOK_OK:
-        return status
+    if s.scanned == 0 or (s.known == 0 and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned)):
+        return CTOK_OK
     if tree < TREE:
         tree = TREE
     if s.scanned > 2 * tree and s.scanned >= s.patience:
