@@ -49,6 +49,7 @@ MODULES = {
                   "normal_ops", "normal_rooms", "normal_spn", "spn", "spn_lane", "trie", "unicode", "utf8"],
     "padded": ["mem"],
     "piecebpe": ["mem", "piecepairs"],
+    "piecedrop": ["mem"],
     "piecewords": ["mem", "trie"],
     "pipeline": ["mem", "utf8", "vocab"],
     "places": ["mem", "utf8"],

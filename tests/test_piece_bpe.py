@@ -1,10 +1,11 @@
 """The BPE, char and word models of SentencePiece, against the live reference and against their twin, whole and open."""
 
 import random
+from collections import Counter
 
 import pytest
 
-from ctok._native import mergelist, mergemodel, mergeopen, model, piecebpe, piecewords, resegment, safecut, vocab
+from ctok._native import mergelist, mergemodel, mergeopen, model, piecebpe, piecedrop, piecewords, resegment, safecut, vocab
 from ctok._native.mergemodel import MergeModel, encode_side_by_side
 from ctok._reference.spm_bpe import PieceModel
 from ctok.errors import SpecError
@@ -126,12 +127,54 @@ def test_pieces_cut_where_no_piece_crosses_keep_their_ids():
             assert [number for piece in cut.pieces(text) for number in ours.encode(piece)] == ours.encode(text)
 
 
+# ---- merges left out at random ----
+
+
+def shares(drawn):
+    return {ids: count / drawn.total() for ids, count in drawn.items()}
+
+
+def distance(one, other):
+    """How much of the probability lies elsewhere."""
+    one, other = shares(one), shares(other)
+    return sum(abs(one.get(ids, 0) - other.get(ids, 0)) for ids in one | other) / 2
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ([("a", -1, NORMAL), ("ab", -2, NORMAL), ("bc", -3, NORMAL), ("abc", -4, NORMAL), ("b", -5, NORMAL)], "abcab"),
+        ([("a", -1, NORMAL), ("b", -2, NORMAL), ("ab", -2, NORMAL), ("abc", -3, UNUSED), ("bc", -4, NORMAL), ("c", -5, NORMAL)], "abcxabc"),
+        ([("ab", -2, NORMAL), ("ba", -2, NORMAL), ("abab", -1, NORMAL), ("q", 0, USER_DEFINED)], "zababqaba"),
+    ],
+    ids=["plain", "unused", "user-defined"],
+)
+def test_pieces_drawn_are_distributed_as_the_reference_draws(more, text):
+    ours, reference, times = build(BASE + more), live(BASE + more, "bpe"), 4000
+    mine = Counter(tuple(ours.sample(text, 0.3, seed=seed)) for seed in range(times))
+    its = Counter(tuple(reference.encode(text, enable_sampling=True, alpha=0.3, nbest_size=-1)) for _ in range(times))
+    assert len(mine) > 3
+    assert distance(mine, its) < 0.06
+
+
+def test_pieces_drawn_without_chance_are_those_of_encode_or_single_symbols():
+    for rng, pieces, kind, byte_fallback, alphabet in random_models(8, 100, kinds=("bpe", "char")):
+        ours, twin = build(pieces, kind, byte_fallback), PieceModel(pieces, "char", byte_fallback)
+        text = text_of(rng, alphabet, 60)
+        assert ours.sample(text, 0) == ours.sample(text.encode(), 0.0, None, 3) == ours.encode(text.encode())
+        assert ours.sample(text, 1) == [number for number, _, _ in twin.encode(text)]
+        assert ours.sample(text, 0.5, seed=7) == ours.sample(text, 0.5, seed=7)
+    for alpha in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            ours.sample("a", alpha)
+
+
 # ---- what cannot be built ----
 
 
 def test_pieces_that_cannot_be_run_are_refused():
     with pytest.raises(SpecError, match="not a number"):
-        build([*BASE, ("a", float("nan"), NORMAL)])
+        build([*BASE, ("aa", float("nan"), NORMAL)])
     for kind in KINDS:
         with pytest.raises(SpecError, match="no piece for byte 0x00"):
             build(BASE, kind, byte_fallback=True)
@@ -201,3 +244,19 @@ def test_pieces_without_memory_raise_and_recover(kind):
     pieces = [*BASE, ("a", -1, NORMAL), ("ab", -2, UNUSED), ("bca", -1, NORMAL), ("ca", -1, NORMAL), ("xy", 0, USER_DEFINED)]
     texts = [f"abcabxxyz{SPACE}a".encode(), b"", "\u00e9abcaxy".encode() * 40]
     check_memory(MODULES, lambda: build(pieces, kind), texts)
+
+
+@pytest.mark.skipif(not CHECKING, reason="only test builds can make an allocation fail")
+def test_pieces_drawn_without_memory_raise():
+    pieces = [*BASE, ("a", -1, NORMAL), ("ab", -2, UNUSED), ("abc", -1, NORMAL), ("xy", 0, USER_DEFINED)]
+    ours = build(pieces)
+    want, n, left = ours.sample("abcabxyzab", 0.3, seed=1), 0, -1
+    while left < 0:
+        piecedrop.fail_after(n)
+        try:
+            assert ours.sample("abcabxyzab", 0.3, seed=1) == want
+        except MemoryError:
+            pass
+        left = piecedrop.fail_after(-1)
+        n += 1
+    assert n > 5

@@ -26,6 +26,8 @@ cdef class PieceBPE(MergeModel):
     cdef _set_pairs(self, const float[::1] scores)
     cdef _set_first_pairs(self, const uint32_t[::1] ranks)
 
+# The ids of a text of which merges are left out; `around`: a Resegment or None.
+cdef list draw(PieceBPE model, around, pretoken, alpha, seed)
 # SpecError: there is not one type a piece, or an id is none of 0, 1, ...
 cdef check_pieces(Table t, const uint8_t[::1] types)
 # The pieces of bytes, by byte; CTOK_NO_ID where there is none, which is refused where they are `needed`.

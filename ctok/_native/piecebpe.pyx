@@ -11,6 +11,7 @@ text before; and symbols that are no ids: pieces out of use, and characters that
 """
 
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -93,6 +94,27 @@ cdef class PieceBPE(MergeModel):
             firm[k] = self.types[t.ids[k]] in (NORMAL, USER_DEFINED)
         return cut_beside_pieces(t, &firm[0])
 
+    def sample(self, pretoken, alpha, nbest_size=None, seed=None):
+        """Return the ids of a pretoken of which merges are left out at random: BPE-dropout.
+
+        Parameters
+        ----------
+        pretoken
+            A str, or bytes holding UTF-8.
+        alpha
+            The probability with which a merge is left out: 0 gives what `encode` gives, 1 single characters.
+        nbest_size
+            Has no meaning here.
+        seed
+            An int: the same seed draws the same ids. None: unpredictable.
+
+        Raises
+        ------
+        ValueError
+            `alpha` is not between 0 and 1.
+        """
+        return draw(self, None, pretoken, alpha, seed)
+
     cdef _set_symbols(self, bint joins):
         """Find the symbols: pieces that a text can give, and the characters of these that are none themselves."""
         cdef Table t = self.table
@@ -141,12 +163,17 @@ cdef class PieceBPE(MergeModel):
         cdef uint32_t n = self.table.n, k
         cdef float[::1] known = memoryview(bytearray(4 * n + 4)).cast("f")
         cdef uint32_t[::1] ranks = memoryview(bytearray(4 * n + 4)).cast("I")
+        cdef uint8_t[::1] is_given = bytearray(n + 1)
+        for k in range(v.n_tokens):
+            if v.begin[k + 1] - v.begin[k] > char_size(v.bytes[v.begin[k]]):
+                is_given[v.id_of[k]] = True
+        known[0] = INFINITY
         for k in range(n):
-            if self.types[k] == NORMAL or self.types[k] == UNUSED:
+            if is_given[k]:
                 if scores[k] != scores[k]:
                     raise SpecError(f"the score of piece {k} is not a number")
                 known[k] = scores[k]
-            elif k:                                         # nothing gives it: what keeps scores in order is as good as any
+            elif k:                                         # no merge gives it: what keeps scores in order is as good as any
                 known[k] = known[k - 1]
         if ctok_piece_ranks(&known[0], n, &ranks[0]) != CTOK_OK or ctok_pairmap_pieces(&self.m.pairs, v, &ranks[0]) != CTOK_OK:
             raise MemoryError("no memory for the merges")
@@ -162,6 +189,18 @@ cdef class PieceBPE(MergeModel):
             p = v.bytes + v.begin[k]
             if v.begin[k + 1] - v.begin[k] == 2 and p[0] < 0x80 and p[1] < 0x80:
                 m.first_pairs[<uint32_t>p[0] << 8 | p[1]] = (<uint64_t>ranks[v.id_of[k]] + 1) << 32 | v.id_of[k]
+
+
+cdef list draw(PieceBPE model, around, pretoken, alpha, seed):
+    from .piecedrop import sample
+
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha is {alpha!r}; it must be between 0 and 1")
+    if seed is None:
+        from os import urandom
+
+        seed = int.from_bytes(urandom(8), "little")
+    return sample(model, around, pretoken.encode() if isinstance(pretoken, str) else pretoken, alpha, seed & 0xFFFFFFFFFFFFFFFF)
 
 
 cdef inline uint32_t code_of(const uint8_t *p, size_t n) noexcept nogil:

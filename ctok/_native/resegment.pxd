@@ -3,7 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_trie cimport ctok_trie
-from ctok._native.c_vocab cimport ctok_id
+from ctok._native.c_vocab cimport ctok_id, ctok_status
 from ctok._native.mergelist cimport ListScratch, Merges
 from ctok._native.model cimport Model
 from ctok._native.piecebpe cimport PieceBPE
@@ -50,3 +50,13 @@ cdef class Resegment(Model):
     cdef readonly object unk_id
     cdef _set_frozen(self)
     cdef _set_parts(self)
+
+# Append an id; what an unknown character gives, whose bytes are counted in `at`.
+cdef ctok_status give_known(Outlet *o, ctok_id id) noexcept nogil
+cdef ctok_status give_unknown(const Resegmenting *r, Outlet *o, const uint8_t *p, size_t n) noexcept nogil
+# Where the first user-defined piece begins, and how long it is; with *length 0, from where on more text could change the answer.
+cdef size_t find_frozen(const Resegmenting *r, const uint8_t *p, size_t n, bint final, size_t *length, ctok_id *id) noexcept nogil
+
+cdef inline bint is_symbol(const Resegmenting *r, ctok_id id) noexcept nogil:
+    """Not the unknown token, nor that of a byte."""
+    return id < r.n_symbols and r.parts[id] != r.parts[id + 1]

@@ -26,7 +26,7 @@ from ctok._native.mergelist cimport ListScratch, Merges, char_size, list_scratch
 from ctok._native.mergeopen cimport (
     merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save)
 from ctok._native.model cimport Model, Table, table_failed
-from ctok._native.piecebpe cimport NORMAL, UNUSED, USER_DEFINED, PieceBPE
+from ctok._native.piecebpe cimport NORMAL, UNUSED, USER_DEFINED, PieceBPE, draw
 
 cdef enum:
     KEEP = 4096                 # bytes of room that a text on its way keeps
@@ -71,6 +71,10 @@ cdef class Resegment(Model):
     def safe_cut(self):
         """As that of the model that merges."""
         return self.inner.safe_cut()
+
+    def sample(self, pretoken, alpha, nbest_size=None, seed=None):
+        """As that of the model that merges."""
+        return draw(self.inner, self, pretoken, alpha, seed)
 
     cdef _set_frozen(self):
         cdef Table t = self.inner.table
@@ -164,7 +168,7 @@ cdef inline ctok_status give(Outlet *o, ctok_id id) noexcept nogil:
     return ctok_ids_push(o.ends, o.at) if o.ends != NULL else CTOK_OK
 
 
-cdef inline ctok_status give_known(Outlet *o, ctok_id id) noexcept nogil:
+cdef ctok_status give_known(Outlet *o, ctok_id id) noexcept nogil:
     o.unknown = False
     return give(o, id)
 
@@ -199,11 +203,6 @@ cdef ctok_status give_symbol(const Resegmenting *r, Outlet *o, ctok_id symbol) n
         if status == CTOK_OK:
             status = give_unknown(r, o, v.bytes + t.begin, t.len) if part & UNKNOWN_PART else give_known(o, part)
     return status
-
-
-cdef inline bint is_symbol(const Resegmenting *r, ctok_id id) noexcept nogil:
-    """Not the unknown token, nor that of a byte."""
-    return id < r.n_symbols and r.parts[id] != r.parts[id + 1]
 
 
 cdef ctok_status give_all(const Resegmenting *r, Outlet *o, const ctok_id *ids, const ctok_id *ends, size_t n) noexcept nogil:
@@ -245,7 +244,6 @@ cdef size_t frozen_at(const Resegmenting *r, const uint8_t *p, size_t n, ctok_id
 
 
 cdef size_t find_frozen(const Resegmenting *r, const uint8_t *p, size_t n, bint final, size_t *length, ctok_id *id) noexcept nogil:
-    """Where the first user-defined piece begins, and how long it is; with *length 0, from where on more text could change the answer."""
     cdef size_t at = 0, size
     cdef bint goes_on = False
     while at < n:

@@ -1,0 +1,247 @@
+"""SentencePiece models: how fast a text is encoded that was not seen before, n-best, sampling, loading, a line without spaces.
+
+    python -m benchmarks.pieces FILE.model... --data FOLDER --peers FOLDER --json FOLDER
+
+Every figure comes from a process of its own. In each round the engines take turns on the same slice of the text, and an engine whose ids
+differ from those of `sentencepiece` is not timed. Rates are in megabytes of UTF-8 a second of processor time, loading in milliseconds,
+n-best and sampling in microseconds a line of text; ratios are medians over the rounds, above 1 where an engine is the faster one.
+
+`--json` is a folder with tokenizer.json files of the same names, for the libraries that read nothing else; those are other formats with
+other rules, and some texts get other ids.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from statistics import median
+from time import process_time
+
+from . import texts
+
+SLICE = 1_000_000  # characters
+LINES = 200
+WARM_UP = "Good morning, Zo\u00eb! \u4e16\u754c 123 x = y[10];"
+ENGINES = ("ctok", "sentencepiece", "tokenizers", "kitoken", "tokie", "gigatoken", "tuetoken", "simple-sentencepiece")
+TASKS = ("encode", "nbest", "sample", "load", "line")
+
+
+# ---- the worker: one engine, one model, one task ----
+
+
+class Engine:
+    """`load()` returns what encodes a str to a list of ids; the others may be missing. They take what `load` made."""
+
+    def __init__(self, load, nbest=None, sample=None):
+        self.load, self.nbest, self.sample = load, nbest, sample
+
+
+def _ctok(path, _):
+    import ctok
+
+    def load():
+        load.tokenizer = ctok.load(path)
+        return load.tokenizer.encode
+
+    def nbest(line):
+        return [ids for ids, _ in load.tokenizer.nbest(line, 16)]
+
+    return Engine(load, nbest, lambda line: load.tokenizer.sample(line, 0.1, seed=1))
+
+
+def _sentencepiece(path, _):
+    import sentencepiece
+
+    def load():
+        load.processor = sentencepiece.SentencePieceProcessor(model_file=path)
+        return load.processor.encode
+
+    def sample(line):
+        return load.processor.encode(line, enable_sampling=True, alpha=0.1, nbest_size=-1)
+
+    return Engine(load, lambda line: load.processor.nbest_encode(line, nbest_size=16), sample)
+
+
+def _tokenizers(_, converted):
+    from tokenizers import Tokenizer
+
+    def load():
+        tokenizer = Tokenizer.from_file(converted)
+        return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+
+    return Engine(load)
+
+
+def _kitoken(path, _):
+    from kitoken import Kitoken
+
+    def load():
+        tokenizer = Kitoken.from_sentencepiece_file(path)
+        return lambda text: list(tokenizer.encode(text, False))
+
+    return Engine(load)
+
+
+def _tokie(_, converted):
+    from tokie import Tokenizer
+
+    def load():
+        tokenizer = Tokenizer.from_json(converted)
+        return lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    return Engine(load)
+
+
+def _gigatoken(path, _):
+    from gigatoken import Tokenizer
+
+    def load():
+        tokenizer = Tokenizer.from_sentencepiece(path)
+        return lambda text: tokenizer.encode(text).tolist()
+
+    return Engine(load)
+
+
+def _tuetoken(_, converted):
+    from tuetoken import Tokenizer
+
+    def load():
+        return Tokenizer(converted).encode_ordinary
+
+    return Engine(load)
+
+
+def _simple(path, _):
+    from ssentencepiece import Ssentencepiece
+
+    def load():
+        tokenizer = Ssentencepiece(path, 1)
+        if tokenizer.use_sentencepiece:
+            raise RuntimeError("reads the model with sentencepiece itself")
+        return tokenizer.encode
+
+    return Engine(load)
+
+
+MAKERS = dict(zip(ENGINES, (_ctok, _sentencepiece, _tokenizers, _kitoken, _tokie, _gigatoken, _tuetoken, _simple), strict=True))
+
+
+def fingerprint(ids):
+    return hashlib.sha256(repr(ids).encode()).hexdigest()
+
+
+def work(name, task, path, converted, text_path):
+    engine = MAKERS[name](path, converted)
+    start = process_time()
+    encode = engine.load()
+    encode("a")
+    loaded = process_time() - start
+    with open(text_path, encoding="utf-8", newline="") as file:
+        text = file.read()
+    if task == "load":
+        return {"figure": loaded * 1e3, "ids": None}
+    encode(WARM_UP)
+    if task in ("encode", "line"):
+        start = process_time()
+        ids = encode(text)
+        taken = process_time() - start
+        return {"figure": len(text.encode()) / 1e6 / taken, "ids": fingerprint(ids)}
+    call = getattr(engine, task)
+    if call is None:
+        raise RuntimeError("has none")
+    lines = text.splitlines()
+    call(lines[0])
+    start = process_time()
+    for line in lines:
+        call(line)
+    return {"figure": (process_time() - start) / len(lines) * 1e6, "ids": None}
+
+
+# ---- the parent ----
+
+
+def run(name, python, *arguments):
+    """Return what a worker says, or why there is nothing."""
+    command = [python, "-m", "benchmarks.pieces", "--work", name, *arguments]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = os.path.join(os.path.dirname(arguments[-1]), "compiled")
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    return {"error": (done.stderr.strip().splitlines() or ["died"])[-1][:90]}
+
+
+def inputs(task, kind, text, rounds, megabytes):
+    """Yield the text of each round."""
+    rng = random.Random(1)
+    for number in range(rounds):
+        if task == "line" and kind == "en":
+            yield "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=int(megabytes * 1e6)))
+        elif task == "line":
+            yield "".join(map(chr, rng.choices(range(0x4E00, 0x9FA6), k=int(megabytes * 1e6) // 3)))
+        elif task in ("nbest", "sample"):
+            lines = [line for line in text.splitlines() if 20 <= len(line) <= 200]
+            yield "\n".join(lines[number * LINES : (number + 1) * LINES])
+        else:
+            yield text[number * SLICE : (number + 1) * SLICE]
+
+
+def compare(task, path, converted, kind, engines, given, folder):
+    """Return a line of the table for each engine."""
+    found = {name: [] for name in engines}
+    text_path = os.path.join(folder, "text.txt")
+    for text in inputs(task, kind, texts.from_folder(given.data, kind), given.rounds, given.megabytes):
+        with open(text_path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        for name, python in engines.items():
+            if not any("error" in answer for answer in found[name]):
+                found[name].append(run(name, python, task, path, converted, text_path))
+    base, unit = found["sentencepiece"], {"load": "ms", "nbest": "us a line", "sample": "us a line"}.get(task, "MB/s")
+    lines = []
+    for name, answers in found.items():
+        reason = next((answer["error"] for answer in answers if "error" in answer), None)
+        if reason is None and any(answer["ids"] != wanted.get("ids") for answer, wanted in zip(answers, base, strict=True)):
+            reason = "other ids"
+        head = f"| {task} | {os.path.basename(path)} | {kind} | {name} |"
+        if reason:
+            lines.append(f"{head} {reason} | | |")
+            continue
+        pairs = [(answer["figure"], other["figure"]) for answer, other in zip(answers, base, strict=True)]
+        faster = median(mine / its if unit == "MB/s" else its / mine for mine, its in pairs)
+        lines.append(f"{head} {median(mine for mine, _ in pairs):.1f} | {unit} | {faster:.1f}x |")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--data", help="folder with en.txt and multi.txt")
+    parser.add_argument("--peers", required="--work" not in sys.argv, help="folder of virtual environments, one a library")
+    parser.add_argument("--json", default="", help="folder of tokenizer.json files")
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--texts", default="en,multi")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--megabytes", type=float, default=10, help="of a line without spaces")
+    given = parser.parse_args()
+    if given.work:
+        return print(json.dumps(work(*given.work)))
+    print("| task | model | text | engine | | unit | |\n|---|---|---|---|---:|---|---:|")
+    wanted = dict.fromkeys(["sentencepiece", *given.engines.split(",")])
+    engines = {name: sys.executable if name == "ctok" else f"{given.peers}/{name}/bin/python" for name in wanted}
+    engines = {name: python for name, python in engines.items() if os.path.exists(python)}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in given.files:
+            converted = os.path.join(given.json, os.path.splitext(os.path.basename(path))[0] + ".json")
+            for task in given.tasks.split(","):
+                for kind in given.texts.split(",") if task != "load" else ["en"]:
+                    print("\n".join(compare(task, path, converted, kind, engines, given, folder)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
