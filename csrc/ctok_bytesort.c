@@ -7,12 +7,19 @@
 
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
+#define PASSES 6 /* of DIGIT_BITS in 64 bits */
 
 ctok_sortkey *ctok_sort_keys(ctok_sortkey *a, ctok_sortkey *b, uint32_t n, unsigned bits) {
-    for (unsigned shift = 0; n && shift < bits; shift += DIGIT_BITS) {
-        uint32_t count[DIGITS] = {0}, sum = 0;
+    const unsigned passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    uint32_t counts[PASSES][DIGITS];
+    memset(counts, 0, passes * sizeof *counts);
+    for (uint32_t i = 0; i < n; i++) { /* how often each digit is there: what a pass moves does not change it */
+        for (unsigned pass = 0; pass < passes; pass++) counts[pass][a[i].key >> (pass * DIGIT_BITS) & (DIGITS - 1)]++;
+    }
+    for (unsigned pass = 0; n && pass < passes; pass++) {
+        const unsigned shift = pass * DIGIT_BITS;
+        uint32_t *count = counts[pass], sum = 0;
         ctok_sortkey *from = a, *to = b;
-        for (uint32_t i = 0; i < n; i++) count[from[i].key >> shift & (DIGITS - 1)]++;
         if (count[from[0].key >> shift & (DIGITS - 1)] == n) continue;
         for (uint32_t d = 0; d < DIGITS; d++) {
             const uint32_t c = count[d];
@@ -41,38 +48,61 @@ int ctok_bytestring_order(const uint8_t *bytes, const ctok_bytestring *a, const 
     return c ? c : (a->len > b->len) - (a->len < b->len);
 }
 
-static int order(const sorter *s, uint32_t x, uint32_t y) {
-    return ctok_bytestring_order(s->bytes, string_at(s, x), string_at(s, y));
+/* The first eight of n bytes as ctok_be64_prefix has them, without a loop where there are four. */
+static inline uint64_t first_eight(const uint8_t *p, size_t n) {
+    if (n < 4) return ctok_be64_prefix(p, n);
+    const size_t back = n < 8 ? n - 4 : 4;
+    uint64_t head = 0, tail = 0;
+    for (size_t i = 0; i < 4; i++) head = head << 8 | p[i];
+    for (size_t i = 0; i < 4; i++) tail = tail << 8 | p[back + i];
+    return head << 32 | tail << (8 * (4 - back));
 }
 
-/* Stable merge sort by whole strings of keys that are equal; spare has room for as many. */
-static void sort_by_string(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, uint32_t n) {
+/* Strings whose first eight bytes are equal, by the next eight in their keys, then by all. */
+static inline int comes_later(const sorter *s, const ctok_sortkey *x, const ctok_sortkey *y) {
+    if (x->key != y->key) return x->key > y->key;
+    return ctok_bytestring_order(s->bytes, string_at(s, x->at), string_at(s, y->at)) > 0;
+}
+
+/* Stable merge sort; spare has room for as many. */
+static void merge_sort(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, uint32_t n) {
     for (uint32_t i = 1; n <= 8 && i < n; i++) {
         const ctok_sortkey r = a[i];
         uint32_t j = i;
-        for (; j && order(s, a[j - 1].at, r.at) > 0; j--) a[j] = a[j - 1];
+        for (; j && comes_later(s, &a[j - 1], &r); j--) a[j] = a[j - 1];
         a[j] = r;
     }
     if (n <= 8) return;
     const uint32_t half = n / 2;
-    sort_by_string(s, a, spare, half);
-    sort_by_string(s, a + half, spare, n - half);
+    merge_sort(s, a, spare, half);
+    merge_sort(s, a + half, spare, n - half);
     memcpy(spare, a, half * sizeof *a);
     uint32_t left = 0, right = half, out = 0;
-    while (left < half && right < n) a[out++] = order(s, spare[left].at, a[right].at) <= 0 ? spare[left++] : a[right++];
+    while (left < half && right < n) a[out++] = comes_later(s, &spare[left], &a[right]) ? a[right++] : spare[left++];
     memcpy(a + out, spare + left, (half - left) * sizeof *a);
+}
+
+/* Sort strings whose first eight bytes are equal. */
+static void sort_ties(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, uint32_t n) {
+    const uint64_t key = a[0].key;
+    for (uint32_t i = 0; i < n; i++) {
+        const ctok_bytestring *string = string_at(s, a[i].at);
+        a[i].key = string->len > 8 ? first_eight(s->bytes + string->begin + 8, string->len - 8) : 0;
+    }
+    merge_sort(s, a, spare, n);
+    for (uint32_t i = 0; i < n; i++) a[i].key = key;
 }
 
 ctok_sortkey *ctok_bytesort(const uint8_t *bytes, const void *strings, size_t stride, uint32_t n, ctok_sortkey *a, ctok_sortkey *b) {
     const sorter s = {bytes, strings, stride};
     for (uint32_t i = 0; i < n; i++) {
         const ctok_bytestring *string = string_at(&s, i);
-        a[i] = (ctok_sortkey){ctok_be64_prefix(bytes + string->begin, string->len), i};
+        a[i] = (ctok_sortkey){first_eight(bytes + string->begin, string->len), i};
     }
     ctok_sortkey *sorted = ctok_sort_keys(a, b, n, 64), *spare = sorted == a ? b : a;
     for (uint32_t i = 0, j; i < n; i = j) {
         for (j = i + 1; j < n && sorted[j].key == sorted[i].key;) j++;
-        if (j - i > 1) sort_by_string(&s, sorted + i, spare, j - i);
+        if (j - i > 1) sort_ties(&s, sorted + i, spare, j - i);
     }
     return sorted;
 }
