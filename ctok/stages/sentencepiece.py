@@ -22,15 +22,20 @@ _IS_SPECIAL = bytes(kind in (records.CONTROL, records.UNKNOWN) for kind in range
 
 def special_pieces(model: records.Pieces) -> tuple[tuple[str, int], ...]:
     """Return the control pieces and the unknown one, with their ids: special tokens that no text gives."""
-    table = model.tokens
-    ids, ends = (memoryview(column).cast("B").cast("I").tolist() for column in (table.ids, table.ends))
-    types = bytes(map(bytes(model.types).__getitem__, ids))
+    from .._native.spmfile import PieceWriter
+
+    table, types = model.tokens, bytes(model.types)
+    try:
+        pieces = PieceWriter(table.data, table.ends, table.ids, model.scores, types)
+    except ValueError as error:
+        raise SpecError(str(error)) from None
+    special = types.translate(_IS_SPECIAL)
     found = []
-    for place, kind in enumerate(types.translate(_IS_SPECIAL)):
-        if kind:
-            text = bytes(table.data[ends[place - 1] if place else 0 : ends[place]])
-            found.append((ids[place], text.decode("utf-8", "replace")))
-    return tuple((text, number) for number, text in sorted(found))
+    at = special.find(1)
+    while at >= 0:
+        found.append((pieces.text(at).decode("utf-8", "replace"), at))
+        at = special.find(1, at + 1)
+    return tuple(found)
 
 
 def restricted(model: Record, pieces: Iterable[str | bytes]) -> records.Pieces:
