@@ -36,9 +36,9 @@ def load(
     Parameters
     ----------
     path
-        A file, or a directory. In a directory the first of tokenizer.json, tekken.json, tokenizer.model, vocab.json (with merges.txt) and
-        vocab.txt decides; if there is none, the only \\*.tiktoken, \\*.bin or \\*.model file. What tokenizer_config.json and
-        special_tokens_map.json say about roles (bos, eos, pad, ...) is taken over.
+        A file, or a directory. In a directory the first of tokenizer.json, tekken.json, tokenizer.model (or the only \\*.model),
+        vocab.json (with merges.txt) and vocab.txt decides; if there is none, the only \\*.tiktoken or \\*.bin file. What
+        tokenizer_config.json and special_tokens_map.json say about roles (bos, eos, pad, ...) is taken over.
     pattern
         The split pattern; needed for a rank file that is not one of the public encodings. It overrules what the file says.
     special_tokens

@@ -30,10 +30,9 @@ def find(folder: str) -> str:
     for name in ORDER:
         if name in names:
             return os.path.join(folder, name)
-        if name == "tekken.json":
-            found = [name for name in names if name.startswith("tekken") and name.endswith(".json")]
-            if len(found) == 1:
-                return os.path.join(folder, found[0])
+        found = _named_otherwise(name, names)
+        if len(found) == 1:
+            return os.path.join(folder, found[0])
     found = [name for name in names if name.endswith((".tiktoken", ".bin"))] or [name for name in names if name.endswith(".model")]
     if len(found) == 1:
         return os.path.join(folder, found[0])
@@ -42,6 +41,13 @@ def find(folder: str) -> str:
         path=folder,
         cure="Name the file." if found else None,
     )
+
+
+def _named_otherwise(name: str, names: list[str]) -> list[str]:
+    """Files that are the same as one of `ORDER` under another name."""
+    if name == "tekken.json":
+        return [other for other in names if other.startswith("tekken") and other.endswith(".json")]
+    return [other for other in names if other.endswith(".model")] if name == "tokenizer.model" else []
 
 
 def config(folder: str) -> dict[str, Any]:
