@@ -1,6 +1,9 @@
 """Small SentencePiece model files, made by hand: a protobuf needs little."""
 
+import lzma
 import struct
+
+import pytest
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 KINDS = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
@@ -38,3 +41,11 @@ def file(pieces=SMALL, kind="unigram", trainer=b"", normalizer=b"", rest=b""):
     """A model file. `trainer` and `normalizer` are further fields of these messages, `rest` of the file."""
     body = b"".join(piece(*each) for each in pieces)
     return body + field(2, field(3, KINDS[kind]) + trainer) + field(3, normalizer) + rest
+
+
+def real(shared, name):
+    """The bytes of a published model; the test is skipped where it is not there."""
+    packed = shared / "conformance" / "vocabs" / f"{name}.model.xz"
+    if not packed.exists():
+        pytest.skip(f"{packed} is not there")
+    return lzma.decompress(packed.read_bytes())

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import spm_files
 from ctok import formats, load
 from ctok.formats import vocab_txt
 from test_cli_commands import ctok  # noqa: F401 - a fixture
@@ -92,6 +93,61 @@ def test_cache_keeps_every_format(ctok, file, tmp_path, monkeypatch):  # noqa: F
     assert (status, err) == (0, "")
     assert formats.load(out.decode().strip()) == load(file).spec.replace(name=name)
     assert ctok("encode", "-T", name, stdin=TEXT)[1] == ctok("encode", "-T", file, stdin=TEXT)[1]
+
+
+def test_vocab_lists_tokens_by_id(ctok, file):  # noqa: F811
+    spec = load(file).spec
+    lines = [json.loads(line) for line in ctok("vocab", file, "--jsonl")[1].splitlines()]
+    found = {line["id"]: bytes.fromhex(line["hex"]) for line in lines}
+    assert list(found) == sorted(found)
+    added = {token.id: token.content.encode() for token in spec.added_tokens}
+    assert found == {number: token for token, number in spec.model.tokens} | added
+    plain = ctok("vocab", file)[1].decode().splitlines()
+    assert [line.split("\t")[0] for line in plain] == [str(number) for number in found]
+
+
+def test_vocab_of_a_model_tells_scores_and_types(ctok, tmp_path):  # noqa: F811
+    (tmp_path / "x.model").write_bytes(spm_files.file([*spm_files.SMALL, (b"\xff", -0.1, spm_files.UNUSED)]))
+    lines = ctok("vocab", tmp_path / "x.model")[1].decode().splitlines()
+    assert lines == ["0\t<unk>\t0\tunknown", "1\t<s>\t0\tcontrol", "2\t</s>\t0\tcontrol", "3\t\u2581\t-1", "4\ta\t-2", "5\tb\t-3",
+                     "6\tab\t-1.5", "7\t\\xff\t-0.100000001\tunused"]  # fmt: skip
+    assert json.loads(ctok("vocab", tmp_path / "x.model", "--jsonl")[1].splitlines()[-1]) == {
+        "id": 7, "text": None, "hex": "ff", "score": pytest.approx(-0.1), "kind": "unused",
+    }  # fmt: skip
+
+
+def test_info_and_convert_of_a_model(ctok, tmp_path):  # noqa: F811
+    pieces = [piece for piece in spm_files.SMALL if piece[0] != "ab"]
+    (tmp_path / "x.model").write_bytes(spm_files.file(pieces, "char"))
+    told = ctok("info", tmp_path / "x.model")[1].decode()
+    assert "pieces          normal 3, unknown 1, control 2" in told.splitlines()
+    assert "model           Pieces(kind='char'" in told
+    status, out, err = ctok("convert", tmp_path / "x.model", tmp_path / "x.json")
+    assert (status, out) == (0, f"{tmp_path / 'x.json'}\n".encode())
+    assert "plain text" in err
+    assert load(tmp_path / "x.json").encode("ab a") == load(tmp_path / "x.model").encode("ab a") == [3, 4, 5, 3, 4]
+    assert ctok("convert", tmp_path / "x.json", tmp_path / "y.model", "-q")[0] == 0
+    assert load(tmp_path / "y.model").encode("ab a") == [3, 4, 5, 3, 4]
+    assert ctok("convert", tmp_path / "x.json", tmp_path, "--to", "model", "-q", "-f")[0] == 0
+
+
+def test_encode_writes_other_ways_to_cut(ctok, tmp_path):  # noqa: F811
+    path = files(tmp_path)[0]
+    tok, text = load(path), "lower it"
+    lines = [f"{score:.9g}\t{' '.join(map(str, ids))}" for ids, score in tok.nbest(text, 2)]
+    assert ctok("encode", "--nbest", 2, "-T", path, stdin=text)[1].decode().splitlines() == lines
+    told = ctok("encode", "--nbest", 2, "--json", "--lines", "-T", path, stdin="it\nlow\n")[1].splitlines()
+    assert [json.loads(line)["ids"] for line in told] == [ids for line in ("it", "low") for ids, _ in tok.nbest(line, 2)]
+    argv = ("encode", "--sample=20", "--alpha", "0.3", "--seed", 5, "-T", path)
+    drawn = ctok(*argv, stdin=text)[1]
+    assert drawn == ctok(*argv, stdin=text)[1]
+    assert len(drawn.splitlines()) == 20
+    assert set(drawn.decode().splitlines()) == {line.split("\t")[1] for line in lines}
+    one = ctok("encode", "--sample", "--nbest", 1, "-T", path, stdin=text)[1].split()
+    assert [int(word) for word in one] == tok.encode(text)
+    assert ctok("encode", "--alpha", "0.3", "-T", path)[0] == 64
+    status, _, err = ctok("encode", "--nbest", 2, stdin="a")
+    assert (status, "knows one way" in err) == (1, True)
 
 
 # ---- convert ----

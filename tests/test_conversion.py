@@ -229,7 +229,7 @@ def test_format_that_is_none_is_refused():
         convert(toy(GPT2_PATTERN), "tekken")
     with pytest.raises(ValueError, match="no format"):
         formats.dump(toy(GPT2_PATTERN), "x", format="tekken")
-    assert set(conversion.FORMATS) == {"tokenizer_json", "tiktoken", "merges_txt", "vocab_txt", "binary"}
+    assert set(conversion.FORMATS) == {"tokenizer_json", "tiktoken", "merges_txt", "vocab_txt", "sentencepiece", "binary"}
 
 
 # ---- the tokenizer's own doors ----

@@ -16,7 +16,24 @@ from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import binary, sentencepiece
 from ctok.spec import AddedToken, Spec, TokenTable
 from ctok.stagespecs.sentencepiece import Decoder, Normalizer, Pieces, pieces_from_list
-from spm_files import BYTE, BYTES, CONTROL, KINDS, LETTERS, META, NORMAL, SMALL, UNKNOWN, UNUSED, USER_DEFINED, field, file, piece, varint
+from spm_files import (
+    BYTE,
+    BYTES,
+    CONTROL,
+    KINDS,
+    LETTERS,
+    META,
+    NORMAL,
+    SMALL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    field,
+    file,
+    piece,
+    real,
+    varint,
+)
 
 reference = pytest.importorskip("sentencepiece")
 
@@ -62,21 +79,9 @@ def agreed(data):
 # ---- real models ----
 
 
-@pytest.fixture(params=MODELS)
-def real(request, shared, tmp_path):
-    """The path of a published model."""
-    packed = shared / "conformance" / "vocabs" / f"{request.param}.model.xz"
-    if not packed.exists():
-        pytest.skip(f"{packed} is not there")
-    import lzma
-
-    path = tmp_path / f"{request.param}.model"
-    path.write_bytes(lzma.decompress(packed.read_bytes()))
-    return path
-
-
-def test_real_model_is_read_as_the_reference_does_and_written_as_it_was(real, tmp_path):
-    data = real.read_bytes()
+@pytest.mark.parametrize("name", MODELS)
+def test_real_model_is_read_as_the_reference_does_and_written_as_it_was(shared, name):
+    data = real(shared, name)
     spec = agreed(data)
     assert sentencepiece.dumps(spec) == data
     assert formats.sniff(data) == "sentencepiece"
@@ -125,6 +130,15 @@ def test_k2_14_piece_of_a_megabyte_is_refused():
     error = agreed(file([*SMALL, ("a" * 1_000_000, 0.0, NORMAL)]))
     assert error.field == "pieces[7]"
     assert "8000" in str(error)
+
+
+@pytest.mark.parametrize("table", [b"\xff" * 1024, b"\0\0\xff\0" * 256, b"", bytes(1000), bytes(1024)[:-1]])
+def test_k2_15_table_that_leads_out_of_itself_is_refused_when_it_is_loaded(tmp_path, table):
+    charsmap = struct.pack("<I", 1024 if len(table) == 1023 else len(table)) + table + b"x\0"
+    (tmp_path / "x.model").write_bytes(file(normalizer=field(2, charsmap)))
+    assert not accepted((tmp_path / "x.model").read_bytes())
+    with pytest.raises(ValueError, match="normalizer"):
+        ctok.load(tmp_path / "x.model")
 
 
 @pytest.mark.parametrize("name", ["spm_bpe_small", "spm_bytefb", "spm_uds", "spm_word"])
@@ -396,6 +410,37 @@ def test_dump_and_load_go_by_the_name(tmp_path):
     assert formats.load(tmp_path).name == tmp_path.name
     formats.dump(spec, tmp_path / "any", format="sentencepiece")
     assert formats.load(tmp_path / "any") == formats.loads((tmp_path / "any").read_bytes()).replace(name="any")
+
+
+def test_folder_takes_a_model_before_a_vocabulary_and_roles_from_its_configuration(tmp_path):
+    (tmp_path / "spiece.model").write_bytes(file())
+    (tmp_path / "vocab.json").write_text('{"a": 0}')
+    (tmp_path / "tokenizer_config.json").write_text('{"pad_token": "a"}')
+    spec = formats.load(tmp_path)
+    assert (spec.name, spec.role("pad"), spec.role("bos")) == ("spiece", "a", "<s>")
+    (tmp_path / "other.model").write_bytes(file())
+    with pytest.raises(VocabularyFileError, match="merges"):
+        formats.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "is_model"),
+    [
+        (piece("a" * 300) + file(), True),
+        (field(1, field(1, "<unk>") + field(3, UNKNOWN)), True),
+        (field(1, field(1, "a")), True),
+        (field(3, b"") + file(), True),
+        (field(2, field(3, 2)) + file(), True),
+        (file()[:40], True),
+        (b"\n", False),
+        (b"\n\n\n\n", False),
+        (b"\n\x30\n\x2c" + b"a" * 100, False),
+        (b"\x12", False),
+        (b"\x12\x20\x03", False),
+    ],
+)
+def test_model_is_told_by_how_it_begins(data, is_model):
+    assert (formats.sniff(data) == "sentencepiece") is is_model
 
 
 # ---- the kernel by itself ----

@@ -30,6 +30,7 @@ COMMANDS = {
     "stream": ("_stream", "run"),
     "models": ("_about", "run_models"),
     "info": ("_about", "run_info"),
+    "vocab": ("_vocab", "run"),
     "cache": ("_cache", "run"),
     "convert": ("_convert", "run"),
     "train": ("_train", "run_train"),

@@ -137,6 +137,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, object]:
         "pattern": cut.pattern if isinstance(cut, Split) else None,
         "pre_tokenizer": [] if isinstance(cut, Split) else steps_of(cut),
         "model": model_of(model),
+        "pieces": pieces_of(model),
         "post_processor": steps_of(spec.post_processor),
         "decoder": steps_of(spec.decoder),
         "truncation": steps_of(spec.truncation),
@@ -155,9 +156,19 @@ def steps_of(record: Record | None) -> list[str]:
     return [repr(record)] if steps is None else [line for step in steps for line in steps_of(step)]
 
 
+def pieces_of(model: Record) -> dict[str, int]:
+    """Return how many pieces of each type a SentencePiece model has; {} for other models."""
+    if type(model).__name__ != "Pieces":
+        return {}
+    from ..stagespecs.sentencepiece import TYPES
+
+    types = bytes(model.types)  # type: ignore[attr-defined]
+    return {name: n for number, name in TYPES.items() if (n := types.count(number))}
+
+
 def model_of(model: Record) -> str:
     """Return a model's name and options, its tables left out."""
-    tables = ("tokens", "merges", "joined", "scores")
+    tables = ("tokens", "merges", "joined", "scores", "types")
     said = {name: getattr(model, name) for name in model.__slots__ if name not in tables}
     options = [f"{name}={value!r}" for name, value in said.items() if value is not None and value is not False]
     return f"{type(model).__name__}({', '.join(options)})"

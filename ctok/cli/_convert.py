@@ -20,6 +20,7 @@ FORMATS = {
     "tiktoken": ("tiktoken", "{}.tiktoken"),
     "merges": ("merges_txt", "vocab.json"),
     "vocab.txt": ("vocab_txt", "vocab.txt"),
+    "model": ("sentencepiece", "{}.model"),
     "bin": ("binary", "{}.bin"),
 }
 
@@ -30,10 +31,10 @@ def parser() -> Parser:
         "Write the vocabulary A in another format, so that every text gets the same ids. What B cannot say is named and nothing is "
         "written, unless --drop leaves it out; what files of the format never say (a rank file's pattern and special tokens) is named, "
         "too. The name of B says the format: NAME.tiktoken, tokenizer.json or any other NAME.json, vocab.json (with merges.txt beside it), "
-        "vocab.txt, NAME.bin.",
+        "vocab.txt, NAME.model (SentencePiece), NAME.bin.",
         "ctok convert A B [--to FORMAT] [--drop] [-f] [-q]",
         "  ctok convert o200k_base tokenizer.json\n  ctok convert tokenizer.json deepseek.tiktoken\n"
-        "  ctok convert bert/ vocab.txt\n  ctok convert tokenizer.json fast.bin",
+        "  ctok convert bert/ vocab.txt\n  ctok convert t5.model tokenizer.json\n  ctok convert tokenizer.json fast.bin",
     )
     parser.add_argument("source", metavar="A", help="a name, a file or a directory, as for -T")
     parser.add_argument("target", metavar="B", help="the file to write, or a directory to write it into")
@@ -105,7 +106,7 @@ def target_of(args: argparse.Namespace, spec: Spec) -> tuple[str, str]:
         return kind, os.path.join(path, name.format(spec.name))
     if args.to is not None:
         return FORMATS[args.to][0], path
-    if not path.endswith((".json", ".tiktoken", ".txt", ".bin")):
+    if not path.endswith((".json", ".tiktoken", ".txt", ".model", ".bin")):
         raise UsageError(f"the name {path!r} does not say a format; say it with --to {'|'.join(FORMATS)}")
     kind = format_of(path)
     if kind == "binary" and not path.endswith(".bin"):

@@ -24,8 +24,9 @@ def encode_parser() -> Parser:
     parser = Parser(
         "encode",
         "Write the ids of text, separated by spaces: one line for each file (or record).",
-        "ctok encode [PATH ...] [-T SPEC | -m MODEL] [--lines | -0]",
-        "  ctok encode notes.txt > notes.ids\n  printf 'hello world' | ctok encode -m gpt-4o\n  ctok encode --lines prompts.txt",
+        "ctok encode [PATH ...] [-T SPEC | -m MODEL] [--lines | -0] [--nbest K] [--sample [N]]",
+        "  ctok encode notes.txt > notes.ids\n  printf 'hello world' | ctok encode -m gpt-4o\n  ctok encode --lines prompts.txt\n"
+        "  ctok encode -T t5.model --lines --sample=4 --alpha 0.2 corpus.txt",
     )
     add_files_argument(parser)
     record = parser.add_mutually_exclusive_group()
@@ -34,6 +35,9 @@ def encode_parser() -> Parser:
     parser.add_argument("--json", action="store_true", help="JSON arrays")
     add_tokenizer_options(parser)
     add_text_options(parser)
+    from ._paths import add_path_options
+
+    add_path_options(parser)
     return parser
 
 
@@ -41,6 +45,10 @@ def run_encode(argv: list[str]) -> int:
     args = encode_parser().parse(argv)
     separator = b"\n" if args.lines else b"\0" if args.null else None
     inputs, tokenizer, options, out = sources(args.paths), tokenizer_of(args), text_options(args), Output()
+    if any(value is not None for value in (args.nbest, args.sample, args.alpha, args.seed)):
+        from ._paths import write_paths
+
+        return write_paths(args, tokenizer, inputs, separator, options, out)
     encoder = tokenizer.encoder(**options)
     with Progress() as progress:
         for source in inputs:

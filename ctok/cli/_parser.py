@@ -19,7 +19,7 @@ DEFAULT = "o200k_base"
 SCHEMES = ("tiktoken", "model", "file")
 _LATER = {
     "hf": "download its tokenizer.json and give that file",
-    "sp": "SentencePiece models are not read yet; give the tokenizer.json of the same model",
+    "sp": "give the .model file",
 }
 
 

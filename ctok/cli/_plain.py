@@ -33,6 +33,7 @@ commands ('ctok COMMAND --help' tells more):
   split       pieces of at most N tokens
   models      which tokenizer a model uses
   info        what a tokenizer is
+  vocab       its tokens, by id
   cache       vocabularies kept on this machine
   convert     a vocabulary in another file format
   train       a vocabulary from a corpus

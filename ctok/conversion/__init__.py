@@ -25,6 +25,7 @@ FORMATS = {
     "tiktoken": "a rank file",
     "merges_txt": "a vocab.json with its merges.txt",
     "vocab_txt": "a vocab.txt",
+    "sentencepiece": "a SentencePiece model",
     "binary": "a binary vocabulary",
 }
 
@@ -73,7 +74,8 @@ def convert(spec: Spec, to: str, *, drop: bool = False) -> Conversion:
 
     Notes
     -----
-    Reads only values; to run what it gives, build a tokenizer from it. Takes some seconds for 200 000 tokens.
+    Reads only values; to run what it gives, build a tokenizer from it. Takes some seconds for 200 000 tokens. Between a SentencePiece model
+    and a tokenizer.json both sides are also run on texts, since not all that they do can be proved equal.
     """
     if to not in FORMATS:
         raise ValueError(f"{to!r} is no format to write; formats are {', '.join(FORMATS)}")
@@ -95,7 +97,16 @@ def _told(spec: Spec, to: str) -> Conversion:
         from ._ranks import as_ranks
 
         return as_ranks(spec)
+    pieces = type(spec.model).__name__ == "Pieces"
+    if to == "sentencepiece":
+        from ._to_pieces import as_pieces
+
+        return Conversion(spec) if pieces else as_pieces(spec)
     told = Conversion(spec)
+    if pieces:
+        from ._from_pieces import as_stages
+
+        told = as_stages(spec)
     if by_rank and to != "vocab_txt":
         from ._merges import as_merges
 

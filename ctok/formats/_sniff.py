@@ -70,7 +70,7 @@ def _is_sentencepiece(head: bytes) -> bool:
     """A protobuf whose first field is a piece (a text, then the end, a score or a type) or another message of such a file."""
     outer, at = _varint(head, 1)
     if head[0] in (0x12, 0x1A):
-        return outer == 0 or head[at : at + 1] > b"\x07"
+        return len(head) > 1 and (outer == 0 or head[at : at + 1] > b"\x07")
     if head[0] != 0x0A or head[at : at + 1] != b"\x0a":
         return False
     inner, text = _varint(head, at + 1)

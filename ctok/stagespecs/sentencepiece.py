@@ -20,6 +20,7 @@ __all__ = [
     "CONTROL",
     "KINDS",
     "NORMAL",
+    "TYPES",
     "UNKNOWN",
     "UNUSED",
     "USER_DEFINED",
@@ -33,6 +34,7 @@ KINDS = ("unigram", "bpe", "word", "char")
 
 # What a piece is: the numbers that the files have.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+TYPES = {NORMAL: "normal", UNKNOWN: "unknown", CONTROL: "control", USER_DEFINED: "user-defined", UNUSED: "unused", BYTE: "byte"}
 
 
 class Pieces(Record):
@@ -46,7 +48,7 @@ class Pieces(Record):
     scores
         By id, little-endian float32. Any contiguous buffer.
     types
-        By id, a byte each: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte.
+        By id, a byte each: the numbers of `TYPES`.
     kind
         ``"unigram"``: the best sequence of pieces; ``"bpe"``: the pair that gives the piece of the highest score, again and again;
         ``"word"``: what stands between blanks is a piece or unknown; ``"char"``: each character is.

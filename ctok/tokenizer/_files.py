@@ -57,10 +57,10 @@ class Files(Paths):
         Parameters
         ----------
         path
-            Its name says the format: tokenizer.json (``.json``), a rank file (``.tiktoken``), ``vocab.json`` with ``merges.txt`` beside
-            it, ``vocab.txt``, else ctok's binary form.
+            Its name says the format: tokenizer.json (``.json``), a rank file (``.tiktoken``), a SentencePiece model (``.model``),
+            ``vocab.json`` with ``merges.txt`` beside it, ``vocab.txt``, else ctok's binary form.
         format
-            Overrules: ``"tokenizer_json"``, ``"tiktoken"``, ``"merges_txt"``, ``"vocab_txt"`` or ``"binary"``.
+            Overrules: ``"tokenizer_json"``, ``"tiktoken"``, ``"sentencepiece"``, ``"merges_txt"``, ``"vocab_txt"`` or ``"binary"``.
 
         Raises
         ------
