@@ -64,3 +64,20 @@ def test_specifications_of_ranks_are_written_as_json(ctok, folder):  # noqa: F81
     tok = load(made)
     assert tok.decode(tok.encode(OLD[0])) == OLD[0]
     assert convert(by_rank(), "tokenizer_json")
+
+
+@pytest.mark.parametrize(("kind", "name", "options"), [
+    ("unigram", "tokenizer.json", []),
+    ("unigram", "own.model", ["--set", "style=sentencepiece", "--set", "hard_vocab_limit=false"]),
+    ("wordpiece", "tokenizer.json", ["--set", "algorithm=likelihood", "--set", "min_frequency=2"]),
+    ("wordpiece", "vocab.txt", []),
+    ("word", "words.json", ["--special-token", "<s>"]),
+    ("char", "chars.json", []),
+    ("char", "chars.model", ["--set", "style=sentencepiece"]),
+])  # fmt: skip
+def test_train_writes_every_kind(ctok, folder, kind, name, options):  # noqa: F811
+    status, out, err = ctok("train", kind, folder / "old.txt", "--vocab-size", 60, "-o", folder / name, "--threads", 1, "-q", *options)
+    assert status == 0, err
+    assert out.decode().split() == [str(folder / name)]
+    tok = load(folder / name)
+    assert tok.count(OLD[0]) > 5

@@ -364,6 +364,33 @@ def test_progress_names_stages_and_never_passes_the_total():
         UnigramTrainer(300).train(TRAINING[:200], progress=lambda *report: 1 / 0)
 
 
+def test_a_corpus_of_files_is_that_of_its_lines_in_sentencepieces_style(tmp_path):
+    spm = pytest.importorskip("sentencepiece")
+    (tmp_path / "corpus.txt").write_text("\n".join(TRAINING), encoding="utf-8")
+    trainer = UnigramTrainer(700, style="sentencepiece")
+    spec = trainer.train(tmp_path / "corpus.txt")
+    assert spec == trainer.train_counts(Counts.from_mapping(words_of(TRAINING)))
+    formats.dump(spec, tmp_path / "m.model")
+    assert ctok.Tokenizer.from_spec(spec).encode(HELD_OUT[3]) == spm.SentencePieceProcessor(str(tmp_path / "m.model")).encode(HELD_OUT[3])
+
+
+def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
+    def stop(stage, done, total):
+        if stage == "train":
+            raise KeyboardInterrupt
+
+    trainer = UnigramTrainer(400)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train(TRAINING, checkpoint=tmp_path / "kept", progress=stop)
+    assert trainer.train([], checkpoint=tmp_path / "kept") == trainer.train(TRAINING)
+
+
+@pytest.mark.anyio
+async def test_training_in_an_event_loop_gives_the_same(anyio_backend):
+    trainer = UnigramTrainer(400)
+    assert await trainer.train_async(TRAINING[:500]) == trainer.train(TRAINING[:500])
+
+
 # ---- collected cases ----
 
 

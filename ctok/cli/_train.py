@@ -93,11 +93,9 @@ def run_train(argv: list[str]) -> int:
         raise UsageError("give files of text, or --counts")
     trainer = _trainer(args, args.vocab_size)
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
-    options: dict[str, Any] = {"checkpoint": args.checkpoint} if args.checkpoint else {}
-    if args.kind == "bpe":
-        options["lines"] = args.lines
+    options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}
     try:
-        spec = _noting(lambda: trainer.train(corpus, **_settings(args), **options, progress=None if args.quiet else _progress(args.kind)))
+        spec = _noting(lambda: trainer.train(corpus, **_settings(args), **options, progress=None if args.quiet else _progress()))
         paths = _write(spec, args.output, args.quiet)
     except SpecError as error:
         raise CliError(f"{args.output}: {error}") from None
@@ -186,13 +184,13 @@ def _noting(call: Any) -> Any:
     return result
 
 
-def _progress(kind: str) -> Any:
-    """A bar where it can be seen; trainers other than bpe take a function alone."""
+def _progress() -> Any:
+    """A bar where it can be seen."""
     import sys
 
     from ._progress import is_terminal
 
-    return True if kind == "bpe" and is_terminal(sys.stderr) else None
+    return True if is_terminal(sys.stderr) else None
 
 
 def _write(spec: Spec, path: str, is_quiet: bool) -> list[str]:

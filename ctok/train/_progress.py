@@ -16,7 +16,14 @@ __all__ = ["reporting"]
 
 EVERY = 0.1  # seconds between two looks of the bar
 LOGGED = 5.0  # seconds between two lines
-STAGES = {"count": "counting pretokens", "pairs": "counting pairs", "resume": "repeating merges", "merge": "learning merges"}
+STAGES = {
+    "count": "counting pretokens",
+    "pairs": "counting pairs",
+    "resume": "repeating merges",
+    "merge": "learning merges",
+    "seed": "sorting suffixes",
+    "train": "learning tokens",
+}
 
 
 def reporting(progress: Report | bool | None) -> Any:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..spec import Record
     from .counts import Counts
 
-__all__ = ["ALIASES", "BYTES", "DEFAULTS", "STYLES", "blanks", "complete", "cut_out", "head", "spec_of", "style_defaults"]
+__all__ = ["ALIASES", "BYTES", "DEFAULTS", "STYLES", "blanks", "complete", "cut_out", "cutter", "head", "spec_of", "style_defaults"]
 
 STYLES = ("huggingface", "sentencepiece")
 BLANK = "\u2581"
@@ -60,13 +60,17 @@ def complete(o: SimpleNamespace) -> None:
     head(o)
 
 
-def blanks(o: SimpleNamespace) -> Record | None:
-    """What cuts a text with escaped blanks into words."""
-    from ..stagespecs.pretokenizers import Split
+def blanks(o: SimpleNamespace) -> Record:
+    """What cuts a text with escaped blanks into words, as the options say."""
+    return cutter(o.split_by_whitespace, o.treat_whitespace_as_suffix)
 
-    if not o.split_by_whitespace:
-        return None
-    return Split(BLANK, "merged_with_previous" if o.treat_whitespace_as_suffix else "merged_with_next")
+
+def cutter(splits: bool, suffix: bool) -> Record:
+    """The same. Line ends belong to no word."""
+    from ..stagespecs.pretokenizers import CharDelimiterSplit, Sequence, Split
+
+    lines = CharDelimiterSplit("\n")
+    return Sequence([lines, Split(BLANK, "merged_with_previous" if suffix else "merged_with_next")]) if splits else lines
 
 
 def head(o: SimpleNamespace) -> list[tuple[str, int]]:

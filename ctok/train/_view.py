@@ -11,6 +11,7 @@ from ..stages.models import build_model
 from ..stagespecs.models import Unigram, WordLevel, WordPiece
 from ..stagespecs.sentencepiece import NORMAL, Pieces
 from ..stagespecs.spelling import unspell
+from . import _sentencepiece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,10 +89,7 @@ class View:
 
         cutter: Record | None = self.spec.pre_tokenizer
         if cutter is None and isinstance(self.model, Pieces):
-            from ..stagespecs.pretokenizers import Split
-
-            suffix = self.model.treat_whitespace_as_suffix
-            cutter = Split("\u2581", "merged_with_previous" if suffix else "merged_with_next")
+            cutter = _sentencepiece.cutter(True, self.model.treat_whitespace_as_suffix)
         return count_pretokens(corpus, cutter, self.spec.normalizer, **how)
 
     def encoded(self, counts: Counts) -> Iterator[tuple[list[int], int]]:

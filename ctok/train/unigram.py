@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..errors import TrainingError
 from . import _options, _sentencepiece, _unigram_spec
 from ._alphabet import character_classes, covered
-from .counts import count_pretokens
+from ._counting import threads_of
+from ._running import SteppingTrainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .._native.expect import PieceModel
     from .._native.stretches import Stretches
     from ..spec import Record, Spec
+    from ._checkpoint import Checkpoint
+    from ._running import Steps
     from .counts import Counts
 
 __all__ = ["UnigramTrainer"]
@@ -49,7 +52,7 @@ ALIASES = _sentencepiece.ALIASES | {
 }
 
 
-class UnigramTrainer:
+class UnigramTrainer(SteppingTrainer):
     """Trains a unigram model; `train` gives a `Spec`.
 
     Parameters
@@ -105,7 +108,7 @@ class UnigramTrainer:
 
     Notes
     -----
-    The names in brackets are sentencepiece's and mean the same.
+    The names in brackets are sentencepiece's and mean the same. Of the work all but the sorting of suffixes runs on all threads.
 
     The result is the same to the last bit for any number of threads, order of the corpus and partition into shards.
     """
@@ -121,63 +124,26 @@ class UnigramTrainer:
         _unigram_spec.complete(o)
         self.options = o
 
+    def __repr__(self) -> str:
+        return f"UnigramTrainer({self.options.vocab_size}, style={self.options.style!r})"
+
     def _stages(self) -> tuple[Record | None, Record | None]:
-        """The pre-tokenizer and the normalizer by which words are counted."""
         o = self.options
         return (o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o)), o.normalizer
 
-    def train(
-        self,
-        corpus: Any,
-        *,
-        num_threads: int | None = None,
-        max_memory: int | None = None,
-        errors: str = "strict",
-        field: str = "text",
-        progress: Callable[[str, int, int | None], object] | None = None,
-    ) -> Spec:
-        """Train on a corpus.
-
-        Parameters
-        ----------
-        corpus
-            Whatever `ctok.train.count_pretokens` takes: files, iterables of str, or counts of words. Words that are given with counts are
-            taken as the model is to see them, each with its blank (``"\\u2581the"``).
-        num_threads
-            None: as many as the machine has processors. All phases but the sorting of suffixes run on all of them.
-        max_memory, errors, field
-            As for `count_pretokens`.
-        progress
-            Called as ``progress(stage, done, total)``: "count" in bytes of the corpus, then "seed" and "train" in steps; total is None
-            where it is not known. What it raises ends the training.
-
-        Raises
-        ------
-        TrainingError
-            There is no text, or it has not enough pieces for the size, or its characters alone are more.
-        CorpusError, MemoryLimitError, TypeError
-            As `count_pretokens`.
-        """
-        o = self.options
-        counts = count_pretokens(
-            corpus,
-            *self._stages(),
-            num_threads=num_threads,
-            max_memory=max_memory,
-            errors=errors,
-            field=field,
-            lines=o.style == "sentencepiece",
-            progress=progress,
-        )
-        return self.train_counts(counts, num_threads=num_threads, progress=progress)
+    def _reads_lines(self) -> bool:
+        return bool(self.options.style == "sentencepiece")
 
     def train_counts(
-        self, counts: Counts, *, num_threads: int | None = None, progress: Callable[[str, int, int | None], object] | None = None
+        self, counts: Counts, *, num_threads: int | None = None, progress: Callable[[str, int, int | None], object] | bool | None = None
     ) -> Spec:
-        """The same with words that have been counted."""
-        o, report = self.options, progress or _silent
+        """Train on words that have been counted as the model is to see them, each with its blank (``"\u2581the"``)."""
+        return self.train(counts, num_threads=num_threads, progress=progress)
+
+    def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
+        o = self.options
         counts = _sentencepiece.cut_out(counts, o.user_defined_symbols)
-        threads = _threads(num_threads)
+        threads = threads_of(num_threads)
         found, chars, total = self._stretches(counts)
         taken = {*_unigram_spec.taken(o)}
         chars = [char for char in chars if char not in taken]
@@ -189,10 +155,10 @@ class UnigramTrainer:
                 "character_coverage",
                 smallest=smallest,
             )
-        report("seed", 0, 1)
+        yield "seed", 0, 1
         model = _first_model(found, o.seed_size, total)
-        report("seed", 1, 1)
-        _shrink(model, int(o.vocab_size * 1.1), o, threads, report)
+        yield "seed", 1, 1
+        yield from _shrink(model, int(o.vocab_size * 1.1), o, threads)
         pieces = _chosen({piece: score for piece, score in model if piece.decode() not in taken}, chars, room)
         if len(pieces) < room and o.hard_vocab_limit:
             largest = len(pieces) + o.vocab_size - room
@@ -200,10 +166,9 @@ class UnigramTrainer:
                 f"vocab_size {o.vocab_size} is too large: this corpus gives {largest} tokens; lower it, or pass hard_vocab_limit=False",
                 largest=largest,
             )
-        spec = _unigram_spec.spec_of(o, pieces)
         if o.self_test_size:
             _unigram_spec.self_test(o, pieces, counts)
-        return spec
+        return _unigram_spec.spec_of(o, pieces)
 
     def _stretches(self, counts: Counts) -> tuple[Stretches, list[str], int]:
         """What the model is trained on, the characters that must be pieces, and how many characters all words have."""
@@ -226,20 +191,6 @@ class UnigramTrainer:
         return found, list(classes), sum(of_chars.values())
 
 
-def _silent(stage: str, done: int, total: int | None) -> None:
-    pass
-
-
-def _threads(num_threads: int | None) -> int:
-    import os
-
-    if num_threads is None:
-        return os.cpu_count() or 1
-    if num_threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
-    return num_threads
-
-
 def _first_model(found: Stretches, seed_size: int, total: int) -> PieceModel:
     from .._native.expect import PieceModel
     from .._native.seeds import find_seeds
@@ -247,7 +198,7 @@ def _first_model(found: Stretches, seed_size: int, total: int) -> PieceModel:
     return PieceModel(found, *find_seeds(found, seed_size), 2.0 ** (61 - total.bit_length()))
 
 
-def _shrink(model: PieceModel, size: int, o: Any, threads: int, report: Callable[[str, int, int | None], object]) -> None:
+def _shrink(model: PieceModel, size: int, o: Any, threads: int) -> Steps:
     """Improve and prune by turns until there are no more pieces than `size`."""
     from math import ceil, log
 
@@ -256,11 +207,11 @@ def _shrink(model: PieceModel, size: int, o: Any, threads: int, report: Callable
         for _ in range(o.n_sub_iterations):
             model.improve(threads)
         done += 1
-        report("train", min(done, rounds), rounds)
+        yield "train", min(done, rounds), rounds
         if len(model) <= size:
             break
         model.prune(max(size, int(len(model) * o.shrinking_factor)), threads, o.token_cost)
-    report("train", rounds, rounds)
+    yield "train", rounds, rounds
 
 
 def _chosen(scores: dict[bytes, float], chars: list[str], size: int) -> list[tuple[str, float]]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from ..errors import TrainingError
 from ..spec import Spec
 from . import _options, _sentencepiece
 from ._alphabet import covered
-from .counts import count_pretokens
+from ._running import SteppingTrainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from types import SimpleNamespace
     from typing import Any
 
     from ..spec import Record
+    from ._checkpoint import Checkpoint
+    from ._running import Steps
     from .counts import Counts
 
 __all__ = ["CharTrainer", "WordLevelTrainer", "learned_by_kind"]
@@ -22,56 +23,32 @@ __all__ = ["CharTrainer", "WordLevelTrainer", "learned_by_kind"]
 _SHARED: dict[str, Any] = _sentencepiece.DEFAULTS | {"special_tokens": (), "unk_token": "<unk>", "normalizer": None, "pre_tokenizer": None}
 
 
-class _Trainer:
+class _Trainer(SteppingTrainer):
     """What the two share: options, counting, and either library's form of the result."""
 
     options: SimpleNamespace
     _kind: str
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.options.vocab_size}, style={self.options.style!r})"
+
     def _stages(self) -> tuple[Record | None, Record | None]:
-        """The pre-tokenizer and the normalizer by which words are counted."""
         o = self.options
         return (o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o)), o.normalizer
 
-    def train(
-        self,
-        corpus: Any,
-        *,
-        num_threads: int | None = None,
-        max_memory: int | None = None,
-        errors: str = "strict",
-        field: str = "text",
-        progress: Callable[[str, int, int | None], object] | None = None,
-    ) -> Spec:
-        """Train on a corpus: whatever `ctok.train.count_pretokens` takes; the other parameters are its own as well.
-
-        Raises
-        ------
-        TrainingError
-            There is no text, or it has not as many tokens as were asked for.
-        CorpusError, MemoryLimitError, TypeError
-            As `count_pretokens`.
-        """
-        o = self.options
-        counts = count_pretokens(
-            corpus,
-            *self._stages(),
-            num_threads=num_threads,
-            max_memory=max_memory,
-            errors=errors,
-            field=field,
-            lines=o.style == "sentencepiece",
-            progress=progress,
-        )
-        return self.train_counts(counts)
+    def _reads_lines(self) -> bool:
+        return bool(self.options.style == "sentencepiece")
 
     def train_counts(self, counts: Counts) -> Spec:
-        """The same with words that have been counted."""
+        """Train on words that have been counted as the model is to see them; in sentencepiece's style each with its blank."""
+        return self.train(counts)
+
+    def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
         o = self.options
-        counts = _sentencepiece.cut_out(counts, o.user_defined_symbols)
-        if not len(counts):
-            raise TrainingError("the corpus has no words to learn from")
-        return _spec_of(o, self._learned(counts), self._kind)
+        yield "train", 0, 1
+        spec = _spec_of(o, self._learned(_sentencepiece.cut_out(counts, o.user_defined_symbols)), self._kind)
+        yield "train", 1, 1
+        return spec
 
     def _learned(self, counts: Counts) -> list[tuple[str, int]]:
         """All that may become a token, with its count, the best first."""
