@@ -62,6 +62,7 @@ MODULES = {
     "spans": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "spmfile": ["mem", "bytesort", "spm"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],
+    "spmlattice": ["mem"],
     "spmunigram": ["mem"],
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "vocab"],

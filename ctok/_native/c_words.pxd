@@ -42,5 +42,5 @@ cdef extern from "ctok_words.h" nogil:
     const ctok_word *ctok_words_find(const ctok_word *line, const uint64_t *key)
     const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_word *entry, const uint8_t *p, size_t n)
     float ctok_word_limit(uint32_t n)
-    uint32_t ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n, const ctok_id *ids, size_t count,
-                            bint has_unknown, float limit, ctok_id none)
+    uint32_t ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n, const ctok_id *ids,
+                            size_t count, bint has_unknown, float limit, ctok_id none)

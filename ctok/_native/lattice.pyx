@@ -21,18 +21,6 @@ from ctok._native.model cimport failure, numbers
 from ctok._native.unigram cimport Unigram, UnigramScratch, unigram_give_path
 from ctok._native.viterbi cimport Node, UnigramModel, char_size
 
-# A token that may stand in the text; where it ends says its group.
-cdef struct Token:
-    uint32_t start
-    uint32_t piece
-
-cdef struct Lattice:
-    const UnigramModel *m
-    const uint8_t *p
-    size_t n
-    size_t *first               # n + 2: the tokens that end at e are first[e] .. first[e + 1] - 1
-    Token *tokens
-
 # A way from the start to a place: its last token, and which of the ways to that token's start comes before it.
 cdef struct Way:
     double score
@@ -84,7 +72,7 @@ cdef inline void meet(Lattice *l, size_t start, size_t end, uint32_t piece, bint
     l.first[end] += 1
 
 
-cdef ctok_status build(Lattice *l) noexcept nogil:
+cdef ctok_status lattice_build(Lattice *l) noexcept nogil:
     cdef size_t e
     l.first = <size_t *>ctok_mem_zeroed(l.n + 2, sizeof(size_t))
     if l.first == NULL:
@@ -128,7 +116,7 @@ cdef ctok_status merge_ways(const Lattice *l, Ways *w, size_t e, size_t k, size_
         for i in range(lo, hi):
             start = l.tokens[i].start
             if w.first[start] + taken[i - lo] < w.first[start + 1]:
-                score = l.m.score_of[l.tokens[i].piece] + w.at[w.first[start] + taken[i - lo]].score
+                score = l.score_of[l.tokens[i].piece] + w.at[w.first[start] + taken[i - lo]].score
                 if best == hi or score > high:
                     best = i
                     high = score
@@ -179,16 +167,6 @@ cdef void mark_way(const Lattice *l, const Ways *w, size_t way, Node *nodes) noe
 
 # ---- drawing ----
 
-cdef inline double next_random(uint64_t *state) noexcept nogil:
-    """A number in [0, 1). (SplitMix64.)"""
-    cdef uint64_t z
-    state[0] += <uint64_t>0x9E3779B97F4A7C15
-    z = state[0]
-    z = (z ^ z >> 30) * <uint64_t>0xBF58476D1CE4E5B9
-    z = (z ^ z >> 27) * <uint64_t>0x94D049BB133111EB
-    return <double>((z ^ z >> 31) >> 11) * (1.0 / 9007199254740992.0)
-
-
 cdef void sum_ways(const Lattice *l, double alpha, double *sums) noexcept nogil:
     """sums[e] = log of the sum over the tokens that end at e of exp(alpha * (score + sum at their start))."""
     cdef size_t e, i
@@ -199,7 +177,7 @@ cdef void sum_ways(const Lattice *l, double alpha, double *sums) noexcept nogil:
         high = total = 0
         for i in range(l.first[e], l.first[e + 1]):
             t = l.tokens[i]
-            term = alpha * (l.m.score_of[t.piece] + sums[t.start])
+            term = alpha * (l.score_of[t.piece] + sums[t.start])
             if total == 0 or term > high:
                 total = total * exp(high - term) + 1 if total else 1
                 high = term
@@ -216,15 +194,15 @@ cdef void draw(const Lattice *l, double alpha, const double *sums, uint64_t *sta
     while e:
         high = total = 0
         for i in range(l.first[e], l.first[e + 1]):
-            at = sums[l.tokens[i].start] + alpha * l.m.score_of[l.tokens[i].piece]
+            at = sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece]
             high = at if i == l.first[e] or at > high else high
         for i in range(l.first[e], l.first[e + 1]):
-            total += exp(sums[l.tokens[i].start] + alpha * l.m.score_of[l.tokens[i].piece] - high)
-        at = next_random(state) * total
+            total += exp(sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece] - high)
+        at = lattice_random(state) * total
         chosen = l.first[e]
         for i in range(l.first[e], l.first[e + 1]):
             chosen = i
-            at -= exp(sums[l.tokens[i].start] + alpha * l.m.score_of[l.tokens[i].piece] - high)
+            at -= exp(sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece] - high)
             if at < 0:
                 break
         t = l.tokens[chosen]
@@ -239,7 +217,7 @@ cdef size_t draw_way(const Ways *w, size_t lo, size_t hi, double alpha, uint64_t
     cdef double total = 0, at
     for i in range(lo, hi):
         total += exp(alpha * (w.at[i].score - w.at[lo].score))
-    at = next_random(state) * total
+    at = lattice_random(state) * total
     for i in range(lo, hi):
         at -= exp(alpha * (w.at[i].score - w.at[lo].score))
         if at < 0:
@@ -265,7 +243,7 @@ cdef list ids_of(const Lattice *l, UnigramScratch *s):
 
 cdef ctok_status prepare(Lattice *l, UnigramScratch *s, Ways *w, size_t k) noexcept nogil:
     """The lattice, room for a path, and, with k > 0, the k best ways."""
-    cdef ctok_status status = build(l)
+    cdef ctok_status status = lattice_build(l)
     if status == CTOK_OK and l.n and l.first[l.n] == l.first[l.n + 1]:
         return CTOK_ERR_BYTE
     s.nodes = <Node *>ctok_mem_zeroed(l.n + 1, sizeof(Node))
@@ -275,9 +253,13 @@ cdef ctok_status prepare(Lattice *l, UnigramScratch *s, Ways *w, size_t k) noexc
     return find_ways(l, w, k) if status == CTOK_OK and k else status
 
 
-cdef void clear(Lattice *l, UnigramScratch *s, Ways *w) noexcept nogil:
+cdef void lattice_free(Lattice *l) noexcept nogil:
     ctok_mem_free(l.first)
     ctok_mem_free(l.tokens)
+
+
+cdef void clear(Lattice *l, UnigramScratch *s, Ways *w) noexcept nogil:
+    lattice_free(l)
     ctok_mem_free(s.nodes)
     ctok_mem_free(s.stops)
     ctok_mem_free(w.at)
@@ -296,7 +278,7 @@ def nbest(Unigram model not None, const uint8_t[::1] pretoken, size_t k):
     memset(&w, 0, sizeof(w))
     if pretoken.shape[0] == 0 or k == 0:
         return [([], 0.0)][:k]
-    l.m, l.p, l.n = &model.m, &pretoken[0], pretoken.shape[0]
+    l.m, l.score_of, l.p, l.n = &model.m, model.m.score_of, &pretoken[0], pretoken.shape[0]
     found = []
     try:
         with nogil:
@@ -323,7 +305,7 @@ def sample(Unigram model not None, const uint8_t[::1] pretoken, double alpha, si
     memset(&w, 0, sizeof(w))
     if pretoken.shape[0] == 0:
         return []
-    l.m, l.p, l.n = &model.m, &pretoken[0], pretoken.shape[0]
+    l.m, l.score_of, l.p, l.n = &model.m, model.m.score_of, &pretoken[0], pretoken.shape[0]
     try:
         with nogil:
             status = prepare(&l, &s, &w, nbest_size)

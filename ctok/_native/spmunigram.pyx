@@ -15,6 +15,7 @@ What decides there, found with models made for it and the live package (0.2.3):
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
@@ -28,7 +29,7 @@ from ctok._native.words cimport WordsModel, words_encode, words_scratch_free, wo
 
 from os import urandom
 
-from ..errors import SpecError
+from ..errors import SpecError, UnknownIdError
 
 cdef enum:
     NORMAL = 1
@@ -95,7 +96,11 @@ cdef class SpmUnigram(ScoredPieces):
         self.ops.scratch_free = words_scratch_free
         self.ops.open_new = open_new
 
+        self.set_path_scores(kept, type_of)
+
     def __dealloc__(self):
+        if self.path_score_of != self.m.score_of:
+            ctok_mem_free(self.path_score_of)
         ctok_mem_free(self.words.score_by_id)
         ctok_mem_free(self.words.found)
 
@@ -133,6 +138,143 @@ cdef class SpmUnigram(ScoredPieces):
             ctok_bytes_free(&data)
             ctok_bytes_free(&ends)
             ctok_bytes_free(&ids)
+
+    cdef set_path_scores(self, Table kept, const uint8_t[::1] type_of):
+        """User-defined pieces count by their characters there."""
+        cdef uint32_t k, i, begin = 0, chars
+        self.path_score_of = self.m.score_of
+        if USER_DEFINED not in bytes(type_of):
+            return
+        self.path_score_of = <double *>ctok_mem_alloc(<size_t>kept.n + 1, sizeof(double))
+        if self.path_score_of == NULL:
+            raise MemoryError("no memory for the model")
+        memcpy(self.path_score_of, self.m.score_of, (<size_t>kept.n + 1) * sizeof(double))
+        for k in range(kept.n):
+            if type_of[kept.ids[k]] == USER_DEFINED:
+                chars = 0
+                for i in range(begin, kept.ends[k]):
+                    chars += (kept.data[i] & 0xC0) != 0x80
+                self.path_score_of[k + 1] = <float>(0.1 * (<double>chars - 1))
+            begin = kept.ends[k]
+
+    def nbest(self, text, k):
+        """Return the `k` best paths of a text, or all if there are fewer, as (ids, score), best first.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes holding UTF-8; normalized.
+        k
+            How many; at least 0.
+
+        Notes
+        -----
+        Paths, scores and their order are those of SentencePiece, which adds scores up from the end here. So where scores are equal but for
+        roundings the first path need not be the one that `encode` gives. Of a long text with many good paths some of the best may be
+        missed: of 10,000 beginnings only the best 512 (at most 10 * k) go on. Different paths may have the same ids where unknown characters join.
+        """
+        return [(ids, score) for ids, _, score in self.nbest_with_ends(text, k)]
+
+    def nbest_with_ends(self, text, k):
+        """Return (ids, ends, score) of the `k` best paths; `ends` as `encode_with_ends` gives them."""
+        from .spmlattice import nbest
+
+        return nbest(self, as_utf8(text), k)
+
+    def sample(self, text, alpha, nbest_size=None, seed=None):
+        """Return the ids of a path of a text drawn at random.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes holding UTF-8; normalized.
+        alpha
+            Smoothing: a path is drawn with a probability proportional to exp(alpha * score).
+        nbest_size
+            Draw from this many best paths; None or 0: from all paths.
+        seed
+            An int: the same seed draws the same path. None: unpredictable.
+
+        Raises
+        ------
+        ValueError
+            `alpha` is negative or not finite.
+        """
+        return self.sample_with_ends(text, alpha, nbest_size, seed)[0]
+
+    def sample_with_ends(self, text, alpha, nbest_size=None, seed=None):
+        """Return (ids, ends) of a path drawn as `sample` draws."""
+        from .spmlattice import sample
+
+        ids, ends, _ = sample(self, as_utf8(text), checked(alpha), nbest_size or 0, 1, seed_of(seed))[0]
+        return ids, ends
+
+    def sample_scored(self, text, k, alpha, seed=None):
+        """Return `k` paths drawn independently from all paths, as (ids, log of the path's probability)."""
+        from .spmlattice import sample
+
+        return [(ids, score) for ids, _, score in sample(self, as_utf8(text), checked(alpha), 0, k, seed_of(seed))]
+
+    def sample_distinct(self, text, k, alpha, include_best=False, seed=None):
+        """Return `k` different paths drawn without replacement, or all if there are fewer.
+
+        Parameters
+        ----------
+        text, alpha, seed
+            As for `sample`.
+        k
+            How many.
+        include_best
+            The best path is always among them, and comes first.
+
+        Returns
+        -------
+        list
+            (ids, log of the probability to be drawn), in the order in which they were drawn. These are the inclusion probabilities of
+            Gumbel-top-k sampling given the (k + 1)-th path: dividing by them makes sums over the paths unbiased.
+        """
+        from .spmlattice import sample_distinct
+
+        return sample_distinct(self, as_utf8(text), checked(alpha), k, include_best, seed_of(seed))
+
+    def entropy(self, text, alpha=1.0):
+        """Return the entropy, in nats, of the paths as `sample` draws them from all."""
+        from .spmlattice import entropy
+
+        return entropy(self, as_utf8(text), checked(alpha))
+
+    def score(self, ids):
+        """Return the score of a path by its ids: the sum of the pieces' scores, in single precision from the first on.
+
+        Raises
+        ------
+        UnknownIdError
+            There is no such id.
+
+        Notes
+        -----
+        An unknown id counts as one unknown character; pieces that no text gives, such as those of bytes, count 0.
+        """
+        cdef float total = 0
+        for index, number in enumerate(ids):
+            if not 0 <= number < self.n_pieces:
+                raise UnknownIdError(f"there is no id {number}", id=number, index=index)
+            total += self.words.score_by_id[<size_t>number]
+        return total
+
+
+cdef bytes as_utf8(text):
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+cdef double checked(alpha) except? -1:
+    if not 0 <= alpha < INFINITY:
+        raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
+    return alpha
+
+
+cdef uint64_t seed_of(seed) except? 0:
+    return int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF
 
 
 cdef void *open_new(const void *model) noexcept nogil:

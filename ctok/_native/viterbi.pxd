@@ -54,9 +54,14 @@ cdef ctok_status viterbi_give_run(const UnigramModel *m, const uint8_t *p, size_
                                   ctok_ids *ends) noexcept nogil
 
 cdef inline double viterbi_sum(const UnigramModel *m, uint32_t piece, double here) noexcept nogil:
-    """The score of a path with one more token. A sum of two floats made in double and rounded is their sum in float."""
-    cdef double sum = m.score_of[piece] + here
-    return <float>sum if m.single else sum
+    """The score of a path with one more token.
+
+    Where single precision is meant the operands are made so, not a sum in double: a cast of a sum of doubles that becomes a double again is
+    left out by GCC 12 where it finds two side by side.
+    """
+    if m.single:
+        return <float>m.score_of[piece] + <float>here
+    return m.score_of[piece] + here
 
 
 cdef inline void viterbi_offer(Node *node, double score, size_t size, uint32_t piece) noexcept nogil:

@@ -54,7 +54,7 @@ cdef void viterbi_take_off(Node *nodes, size_t first, size_t n, double sum) noex
     cdef size_t i
     for i in range(first, n + 1):
         if nodes[i].size:
-            nodes[i].score = <float>(nodes[i].score - sum)
+            nodes[i].score = <float>nodes[i].score - <float>sum
 
 
 cdef ctok_status begin_anew(const UnigramModel *m, Node *nodes, size_t s, size_t n, Reaches *reaches, bint is_loading) noexcept nogil:
@@ -72,7 +72,7 @@ cdef ctok_status begin_anew(const UnigramModel *m, Node *nodes, size_t s, size_t
     elif s and reaches != NULL and add_restart(reaches, s, sum) != CTOK_OK:     # all that is alive comes after one at the first
         return CTOK_ERR_MEMORY
     if is_due:
-        nodes[s].score = <float>(nodes[s].score - sum)
+        nodes[s].score = <float>nodes[s].score - <float>sum
         viterbi_take_off(nodes, s + 1, min(n, s + m.longest), sum)
     return CTOK_OK
 

@@ -22,8 +22,8 @@ from ctok._native.c_trie cimport (
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_COLUMNS, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_WIDE, ctok_paths, ctok_paths_clear, ctok_paths_find, ctok_word,
-    ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
+    CTOK_WORD_APART, CTOK_WORD_COLUMNS, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_WIDE, ctok_paths, ctok_paths_clear, ctok_paths_find,
+    ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
     ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_probe, ctok_words_put)
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)

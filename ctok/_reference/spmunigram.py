@@ -4,10 +4,10 @@ Pieces are (text, score, type) in the order of their ids; types are the numbers 
 """
 
 from itertools import pairwise
-from math import copysign, inf
+from math import copysign, exp, fsum, inf, log
 from struct import pack, unpack
 
-__all__ = ["best_path", "encode", "single", "to_ids", "tokens_of"]
+__all__ = ["best_path", "encode", "entropy", "paths", "probabilities", "single", "to_ids", "tokens_of"]
 
 NORMAL, USER_DEFINED = 1, 4
 PENALTY = 10.0  # what an unknown character costs beyond the least probable piece
@@ -96,3 +96,30 @@ def to_ids(text, path, unk_id=0, byte_ids=None):
 def encode(pieces, text, unk_id=0, byte_ids=None):
     """Return the ids of a text."""
     return [number for number, _ in to_ids(text, best_path(pieces, text, unk_id), unk_id, byte_ids)]
+
+
+def paths(pieces, text, unk_id=0):
+    """Return all paths as (tokens, score), best first; a score is summed up from the last token on, in single precision."""
+    tokens, found = tokens_of(pieces, text, unk_id, by_characters=True), []
+
+    def extend(place, path, total):
+        if place == 0:
+            found.append((path, total))
+        for start, end, number, score in tokens:
+            if end == place:
+                extend(start, [(start, end, number), *path], single(score + total))
+
+    extend(len(text), [], 0.0)
+    return sorted(found, key=lambda item: -item[1])
+
+
+def probabilities(pieces, text, alpha, unk_id=0):
+    """Return {path: probability} of drawing: proportional to exp(alpha * score)."""
+    found = paths(pieces, text, unk_id)
+    weights = [exp(alpha * (score - found[0][1])) for _, score in found]
+    return {tuple(path): weight / fsum(weights) for (path, _), weight in zip(found, weights, strict=True)}
+
+
+def entropy(pieces, text, alpha, unk_id=0):
+    """Return the entropy of what is drawn, in nats."""
+    return -fsum(share * log(share) for share in probabilities(pieces, text, alpha, unk_id).values() if share)
