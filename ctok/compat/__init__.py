@@ -7,9 +7,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import tiktoken, tokenizers
+    from . import sentencepiece, tiktoken, tokenizers
 
-__all__ = ["tiktoken", "tokenizers"]
+__all__ = ["sentencepiece", "tiktoken", "tokenizers"]
 
 
 def __getattr__(name: str) -> object:
