@@ -60,6 +60,7 @@ def quietly(trainer, corpus, **options):
 # ---- the kernel and its twin ----
 
 LETTERS = "abc"
+BYTES = [bytes([byte]) for byte in range(256)]
 WORDS = st.dictionaries(st.text(LETTERS, min_size=1, max_size=12), st.integers(1, 5), min_size=1, max_size=8)
 
 
@@ -70,7 +71,8 @@ def learned(words, tie, n_merges, min_count=1, ids=None):
         firsts = memoryview(counts.firsts).cast("Q")
         order = array("I", sorted(range(len(counts)), key=firsts.__getitem__))
     cells = Cells(counts.data, counts.ends, counts.counts, list(range(256)), order)
-    learner = Learner(cells, [bytes([byte]) for byte in range(256)], bytes(256), **TIES[tie] | {"keeps_spent": False})
+    kernel_tie, _, skips_known = TIES[tie]
+    learner = Learner(BYTES, bytes(256), b"", 1 << 30, True, cells, kernel_tie, False, skips_known)
     learner.count_pairs()
     while learner.n_merges < n_merges and not learner.is_done:
         learner.run(1 << 20, min_count, 1)
@@ -102,7 +104,8 @@ def test_learner_gives_the_merges_of_its_twin_on_a_long_word(tie):
 def test_learner_that_repeats_merges_stands_where_the_other_stood(words):
     first, _ = learned(words, "huggingface", 6)
     counts = Counts.from_mapping(words)
-    second = Learner(Cells(counts.data, counts.ends, counts.counts, list(range(256))), [bytes([b]) for b in range(256)], bytes(256))
+    cells = Cells(counts.data, counts.ends, counts.counts, list(range(256)))
+    second = Learner(BYTES, bytes(256), b"", 1 << 30, True, cells, "numbers", False, False)
     second.count_pairs()
     for left, right, number, _ in first.merges():
         assert second.replay(left, right) == number
@@ -164,7 +167,7 @@ def test_character_merges_with_a_suffix_are_those_of_tokenizers(name):
     plain = {ord(text): number for text, number in numbers.items() if len(text) == 1}
     last = {ord(text[0]): number for text, number in numbers.items() if text[1:] == "</w>"}
     cells = Cells(counts.data, counts.ends, counts.counts, [plain, plain, last, last])
-    learner = Learner(cells, [text.encode() for text in first], bytes(n_first), keeps_spent=True)
+    learner = Learner([text.encode() for text in first], bytes(n_first), b"", 1 << 30, True, cells, *TIES["huggingface"])
     learner.count_pairs()
     learner.run(len(want["vocab"]), 1, 10_000)
     merges = [(learner.token(left).decode(), learner.token(right).decode()) for left, right, _, _ in learner.merges()]
@@ -268,6 +271,22 @@ def test_sentencepiece_merges_are_those_of_the_tool(name, tmp_path):
     again = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
     for line in lines[:50]:
         assert again.encode(line) == theirs.encode(line)
+
+
+@pytest.mark.parametrize("name", ["english", "greek", "lang_ru"])
+def test_sentencepiece_form_from_lines_encodes_as_the_tool_does(name, tmp_path):
+    spm = pytest.importorskip("sentencepiece")
+    lines = TEXTS[name if name in TEXTS else "greek"].split("\n")[:200]
+    trainer = BpeTrainer(220, form="sentencepiece", character_coverage=1.0, exact_size=False)
+    try:
+        spec = trainer.train(lines)
+    except ctok.SpecError as error:
+        pytest.skip(f"the normalizer cannot be run: {error}")
+    formats.dump(spec, tmp_path / "own.model")
+    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    tok = ctok.Tokenizer.from_spec(spec)
+    for line in lines:
+        assert tok.encode(line) == theirs.encode(line)
 
 
 # ---- the worked examples of the literature ----

@@ -1,10 +1,9 @@
 from .cells import Cells
+from .growing import Growing
 
 def fail_after(n: int) -> int: ...
 
-class Learner:
-    @property
-    def n_tokens(self) -> int: ...
+class Learner(Growing):
     @property
     def n_merges(self) -> int: ...
     @property
@@ -17,18 +16,18 @@ class Learner:
     def is_counted(self) -> bool: ...
     def __new__(
         cls,
-        cells: Cells,
         tokens: list[bytes],
         classes: bytes,
-        tie: str = "numbers",
-        prefix: bytes = b"",
-        longest: int = 0x7FFFFFFF,
-        by_text: bool = True,
-        keeps_spent: bool = False,
-        skips_known: bool = False,
+        prefix: bytes,
+        longest: int,
+        by_text: bool,
+        cells: Cells,
+        tie: str,
+        keeps_spent: bool,
+        skips_known: bool,
     ) -> Learner: ...
-    def token(self, number: int) -> bytes: ...
     def merges(self, first: int = 0) -> list[tuple[int, int, int, int]]: ...
     def count_pairs(self) -> None: ...
     def run(self, n_tokens: int, min_count: int, most: int) -> int: ...
+    def forget(self) -> None: ...
     def replay(self, left: int, right: int) -> int: ...

@@ -9,18 +9,17 @@ What decides between pairs of equal count is the `tie`: numbers of tokens, place
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memset
 
-from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
+from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_pairs cimport (
     CTOK_NO_PAIR, ctok_pair, ctok_pairs, ctok_pairs_add, ctok_pairs_drop, ctok_pairs_fetch, ctok_pairs_find, ctok_pairs_free,
-    ctok_pairs_hash, ctok_pairs_init, ctok_pairs_list, ctok_pairs_memory, ctok_tokenset, ctok_tokenset_at, ctok_tokenset_find,
-    ctok_tokenset_free, ctok_tokenset_init, ctok_tokenset_len, ctok_tokenset_push)
+    ctok_pairs_hash, ctok_pairs_init, ctok_pairs_list, ctok_pairs_memory)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_status)
+    CTOK_ERR_MEMORY, CTOK_OK, CTOK_PREFETCH, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_status)
 from ctok._native.cells cimport CELL_BITS, CELL_EDGE, CELL_REST, Cells, behind
+from ctok._native.growing cimport Growing, Token
 
 cdef enum:
     LEFT = 0
@@ -34,29 +33,15 @@ cdef enum:
     TIE_LARGEST = 2             # larger left text, then larger right text
     TIE_SHORTEST = 3            # fewer symbols, then the smaller text
 
-    CLASS_ANY = 0               # joins with every class
-    CLASS_START = 253           # nothing stands before it in a token
-    CLASS_SAME = 254            # of the class of its neighbour
-    CLASS_ALONE = 255           # joins with nothing
-
 cdef struct Entry:
     int64_t count
     uint32_t pair               # its number; by now it may be another pair's
-    uint32_t left, right
+    uint32_t sides[2]           # left and right token
     uint32_t place              # TIE_PLACE: cell; a bound from below until the entry comes to the top
 
 cdef struct Event:
     uint32_t token              # the neighbour
     uint32_t block
-
-cdef struct Token:
-    int64_t delta[2]            # of the merge under way, by the side on which the token stands: how often
-    uint32_t *list[2]           # where its new pair's blocks are written
-    uint32_t many[2]            # how many there are at most
-    uint32_t written[2]
-    uint32_t pair[2]            # its new pair
-    uint32_t length             # symbols
-    uint8_t first, last         # class of the first symbol that has one, and of the last
 
 cdef struct Merge:
     uint32_t left, right, id, pad
@@ -86,26 +71,17 @@ cdef inline int64_t lowest_of(uint32_t bucket) noexcept nogil:
 
 
 @cython.no_gc_clear     # what it points into is freed after it
-cdef class Learner:
+cdef class Learner(Growing):
     """Merges learned step by step.
 
     Parameters
     ----------
+    tokens, classes, prefix, longest, by_text
+        As for `Growing`: the symbols.
     cells
         The words; they are changed, so no other learner may have them.
-    tokens
-        The texts of the tokens so far, by id: list of bytes.
-    classes
-        A byte for each: 0 joins with all; 1-252 only with the same number (and 0); 253 stands only at the start of a token; 254 is as
-        its neighbour; 255 joins with nothing.
     tie
         ``"numbers"``, ``"place"``, ``"largest"`` or ``"shortest"``.
-    prefix
-        What is taken off the start of a right token's text when it is joined.
-    longest
-        Symbols that a token may have.
-    by_text
-        Tokens of equal text are one token. If not, each merge makes a new one.
     keeps_spent
         A merged pair's count is not forgotten: should the pair arise again, it goes on from there.
     skips_known
@@ -114,57 +90,35 @@ cdef class Learner:
 
     cdef Cells words
     cdef ctok_pairs pairs
-    cdef ctok_tokenset texts
     cdef ctok_bytes merged          # Merge structs
-    cdef ctok_bytes joined          # scratch
-    cdef bytes prefix
-    cdef const uint8_t *prefix_at   # in it
-    cdef size_t n_prefix
-    cdef Token *tokens
-    cdef uint32_t cap_tokens, longest
     cdef Event *events[2]
     cdef size_t n_events[2]
     cdef size_t cap_events[2]
-    cdef uint32_t *touched[2]
     cdef uint32_t n_touched[2]
     cdef Entry *heap
     cdef size_t n_heap, cap_heap
     cdef int64_t floor
     cdef int tie
-    cdef bint by_text, keeps_spent, skips_known
+    cdef bint keeps_spent, skips_known
     cdef readonly bint is_done      # no pair is left that may be merged
     cdef readonly bint is_counted   # the pairs of the words are counted
 
-    def __cinit__(self, Cells cells not None, list tokens not None, bytes classes not None, tie="numbers", bytes prefix not None=b"",
-                  uint32_t longest=CELL_BITS, bint by_text=True, bint keeps_spent=False, bint skips_known=False):
-        cdef uint32_t i
-        if ctok_pairs_init(&self.pairs) != CTOK_OK or ctok_tokenset_init(&self.texts) != CTOK_OK:
+    def __cinit__(self, list tokens not None, bytes classes not None, bytes prefix not None, uint32_t longest, bint by_text,
+                  Cells cells not None, tie, bint keeps_spent, bint skips_known):
+        if ctok_pairs_init(&self.pairs) != CTOK_OK:
             raise MemoryError("no room for training")
         self.words = cells
-        self.prefix, self.prefix_at, self.n_prefix = prefix, prefix, len(prefix)
-        self.longest = longest
-        self.by_text, self.keeps_spent, self.skips_known = by_text, keeps_spent, skips_known
+        self.keeps_spent, self.skips_known = keeps_spent, skips_known
         self.tie = ("numbers", "place", "largest", "shortest").index(tie)
         self.floor = INT64_MAX
-        for i, text in enumerate(tokens):
-            check(self.push_token(text, len(text)))
-            self.tokens[i].first = self.tokens[i].last = classes[i]
 
     def __dealloc__(self):
         cdef int side
         ctok_pairs_free(&self.pairs)
-        ctok_tokenset_free(&self.texts)
         ctok_bytes_free(&self.merged)
-        ctok_bytes_free(&self.joined)
-        ctok_mem_free(self.tokens)
         ctok_mem_free(self.heap)
         for side in range(2):
             ctok_mem_free(self.events[side])
-            ctok_mem_free(self.touched[side])
-
-    @property
-    def n_tokens(self):
-        return self.texts.n
 
     @property
     def n_merges(self):
@@ -180,12 +134,6 @@ cdef class Learner:
         """Pairs alive, pairs ever numbered, size of the queue; for measurements."""
         return self.pairs.used, self.pairs.n, self.n_heap
 
-    def token(self, uint32_t number):
-        """Return the text of a token."""
-        if number >= self.texts.n:
-            raise IndexError(number)
-        return PyBytes_FromStringAndSize(<const char *>ctok_tokenset_at(&self.texts, number), ctok_tokenset_len(&self.texts, number))
-
     def merges(self, size_t first=0):
         """Return the merges from number `first` on: a list of (left, right, id, count)."""
         cdef const Merge *m = <const Merge *>self.merged.at
@@ -195,7 +143,7 @@ cdef class Learner:
     def count_pairs(self):
         """Count the pairs of all words; `run` and `replay` need it done once."""
         cdef ctok_status status
-        if self.is_counted:
+        if self.is_counted or self.words is None:
             raise ValueError("pairs are counted once")
         with nogil:
             status = self.count_all()
@@ -236,66 +184,19 @@ cdef class Learner:
         check(status)
         return (<Merge *>(self.merged.at + self.merged.n - sizeof(Merge))).id
 
-    # ---- tokens ----
-
-    cdef ctok_status push_token(self, const uint8_t *p, size_t n) noexcept nogil:
-        cdef uint32_t cap, i, number = self.texts.n
-        cdef uint32_t *touched
-        cdef Token *tokens
-        if number == self.cap_tokens:
-            cap = 2 * self.cap_tokens if self.cap_tokens else 1024
-            tokens = <Token *>ctok_mem_resize(self.tokens, cap, sizeof(Token))
-            if tokens == NULL:
-                return CTOK_ERR_MEMORY
-            self.tokens = tokens
-            for i in range(2):
-                touched = <uint32_t *>ctok_mem_resize(self.touched[i], cap, sizeof(uint32_t))
-                if touched == NULL:
-                    return CTOK_ERR_MEMORY
-                self.touched[i] = touched
-            self.cap_tokens = cap
-        memset(&self.tokens[number], 0, sizeof(Token))
-        self.tokens[number].length = 1
-        return ctok_tokenset_push(&self.texts, p, n)
-
-    cdef ctok_status join(self, uint32_t left, uint32_t right, uint32_t *number) noexcept nogil:
-        """Number of the token that two give; made if it is not there."""
-        cdef size_t n_left = ctok_tokenset_len(&self.texts, left), n_right = ctok_tokenset_len(&self.texts, right)
-        cdef const uint8_t *p = ctok_tokenset_at(&self.texts, right)
-        cdef Token *t
-        self.joined.n = 0
-        if ctok_bytes_reserve(&self.joined, n_left + n_right + 1) != CTOK_OK:
-            return CTOK_ERR_MEMORY
-        ctok_bytes_append(&self.joined, ctok_tokenset_at(&self.texts, left), n_left)
-        if self.n_prefix and n_right >= self.n_prefix and memcmp(p, self.prefix_at, self.n_prefix) == 0:
-            p += self.n_prefix
-            n_right -= self.n_prefix
-        ctok_bytes_append(&self.joined, p, n_right)
-        if self.by_text:
-            number[0] = ctok_tokenset_find(&self.texts, self.joined.at, self.joined.n)
-            if number[0] != CTOK_NO_ID:
-                return CTOK_OK
-        number[0] = self.texts.n
-        if self.push_token(self.joined.at, self.joined.n) != CTOK_OK:
-            return CTOK_ERR_MEMORY
-        t = self.tokens
-        t[number[0]].length = t[left].length + t[right].length
-        t[number[0]].first = t[left].first if t[left].first != CLASS_SAME else t[right].first
-        t[number[0]].last = t[right].last if t[right].last != CLASS_SAME else t[left].last
-        return CTOK_OK
-
-    cdef bint may_join(self, uint32_t left, uint32_t right) noexcept nogil:
-        cdef const Token *a = &self.tokens[left]
-        cdef const Token *b = &self.tokens[right]
-        if <uint64_t>a.length + b.length > self.longest:
-            return False
-        if a.last == CLASS_ANY and b.first == CLASS_ANY:
-            return True
-        if b.first == CLASS_START or a.last == CLASS_ALONE or b.first == CLASS_ALONE:
-            return False
-        if a.last == CLASS_ANY or a.last >= CLASS_START or b.first == CLASS_ANY or b.first == CLASS_SAME:
-            return True
-        return a.last == b.first
+    def forget(self):
+        """Give back all memory but that of the tokens and the merges. Nothing more can be learned."""
+        cdef int side
+        ctok_pairs_free(&self.pairs)
+        ctok_mem_free(self.heap)
+        self.heap = NULL
+        self.n_heap = self.cap_heap = 0
+        for side in range(2):
+            ctok_mem_free(self.events[side])
+            self.events[side] = NULL
+            self.n_events[side] = self.cap_events[side] = 0
+        self.words = None
+        self.is_done, self.is_counted = True, False
 
     # ---- counting ----
 
@@ -344,36 +245,13 @@ cdef class Learner:
         if self.tie == TIE_PLACE:
             return a.place < b.place
         if self.tie == TIE_NUMBERS:
-            return a.left < b.left or (a.left == b.left and a.right < b.right)
+            return a.sides[0] < b.sides[0] or (a.sides[0] == b.sides[0] and a.sides[1] < b.sides[1])
         if self.tie == TIE_LARGEST:
-            order = self.order(a.left, b.left)
-            return order > 0 or (order == 0 and self.order(a.right, b.right) > 0)
-        order = <int>(self.tokens[a.left].length + self.tokens[a.right].length) - <int>(
-            self.tokens[b.left].length + self.tokens[b.right].length)
-        return order < 0 or (order == 0 and self.order_joined(a, b) < 0)
-
-    cdef int order(self, uint32_t a, uint32_t b) noexcept nogil:
-        cdef size_t n = ctok_tokenset_len(&self.texts, a), m = ctok_tokenset_len(&self.texts, b)
-        cdef int found = memcmp(ctok_tokenset_at(&self.texts, a), ctok_tokenset_at(&self.texts, b), min(n, m))
-        return found if found else (n > m) - (n < m)
-
-    cdef int order_joined(self, const Entry *x, const Entry *y) noexcept nogil:
-        """Order of the texts that two pairs give, without making them."""
-        cdef size_t n[2]
-        cdef size_t m[2]
-        cdef size_t i = 0, size
-        n[0], n[1] = ctok_tokenset_len(&self.texts, x.left), ctok_tokenset_len(&self.texts, x.right)
-        m[0], m[1] = ctok_tokenset_len(&self.texts, y.left), ctok_tokenset_len(&self.texts, y.right)
-        cdef const uint8_t *a = ctok_tokenset_at(&self.texts, x.left)
-        cdef const uint8_t *b = ctok_tokenset_at(&self.texts, y.left)
-        cdef uint8_t c, d
-        size = min(n[0] + n[1], m[0] + m[1])
-        for i in range(size):
-            c = a[i] if i < n[0] else ctok_tokenset_at(&self.texts, x.right)[i - n[0]]
-            d = b[i] if i < m[0] else ctok_tokenset_at(&self.texts, y.right)[i - m[0]]
-            if c != d:
-                return <int>c - <int>d
-        return (n[0] + n[1] > m[0] + m[1]) - (n[0] + n[1] < m[0] + m[1])
+            order = self.order(a.sides[0], b.sides[0])
+            return order > 0 or (order == 0 and self.order(a.sides[1], b.sides[1]) > 0)
+        order = <int>(self.tokens[a.sides[0]].length + self.tokens[a.sides[1]].length) - <int>(
+            self.tokens[b.sides[0]].length + self.tokens[b.sides[1]].length)
+        return order < 0 or (order == 0 and self.order_joined(a.sides, b.sides) < 0)
 
     cdef void sift_down(self, size_t i) noexcept nogil:
         cdef Entry moved = self.heap[i]
@@ -399,7 +277,8 @@ cdef class Learner:
                 return CTOK_ERR_MEMORY
             self.heap = heap
             self.cap_heap = 2 * i + 1024
-        moved.count, moved.pair, moved.left, moved.right = pair.count, number, pair.left, pair.right
+        moved.count, moved.pair = pair.count, number
+        moved.sides[0], moved.sides[1] = pair.left, pair.right
         moved.place = self.words.begin[pair.at[0]] if self.tie == TIE_PLACE else 0
         self.n_heap += 1
         while i and self.before(&moved, &self.heap[(i - 1) // 2]):
@@ -472,7 +351,7 @@ cdef class Learner:
                 continue
             top = &self.heap[0]
             pair = &self.pairs.pairs[top.pair]
-            if pair.n == 0 or pair.count < self.floor or pair.left != top.left or pair.right != top.right:
+            if pair.n == 0 or pair.count < self.floor or pair.left != top.sides[0] or pair.right != top.sides[1]:
                 self.pop()
                 continue
             if self.tie == TIE_PLACE:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..spec import Record, Spec
+    from .corpus import Corpus
 
     Report = Callable[[str, int, int | None], object]
     Steps = Generator[tuple[str, int, "int | None"], None, Any]
@@ -177,15 +178,20 @@ class SteppingTrainer:
             else:
                 is_by_lines = self._reads_lines() if lines is None else lines
                 source = as_corpus(corpus, errors=errors, field=field, lines=is_by_lines)
-                with Counting(*self._stages(), num_threads, max_memory) as counting:
-                    for block in source.blocks():
-                        counting.feed(block)
-                        yield "count", block.read if source.size is None else min(block.read, source.size), source.size
-                    counts = counting.finish(self._needs_order())
+                counts = yield from self._count(source, num_threads, max_memory)
             saved.save_counts(counts)
         if not len(counts):
             raise TrainingError("the corpus holds no text to learn from")
-        return (yield from self._learn(counts, saved, free_memory() // 2 if max_memory is None else max_memory, num_threads))
+        learning = self._learn(counts, saved, free_memory() // 2 if max_memory is None else max_memory, num_threads)
+        del counts  # it goes when the trainer is done with it
+        return (yield from learning)
+
+    def _count(self, source: Corpus, num_threads: int | None, max_memory: int | None) -> Steps:
+        with Counting(*self._stages(), num_threads, max_memory) as counting:
+            for block in source.blocks():
+                counting.feed(block)
+                yield "count", block.read if source.size is None else min(block.read, source.size), source.size
+            return counting.finish(self._needs_order())
 
 
 def _feed(counting: Counting, texts: list[Any], errors: str, before: int) -> None:

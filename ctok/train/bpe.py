@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["BpeTrainer"]
 
 FORMS = ("byte-level", "bytes", "characters", "sentencepiece")
-# How pairs of equal count are told apart -> options of the kernel.
-TIES: dict[str, dict[str, Any]] = {
-    "huggingface": {"tie": "numbers", "keeps_spent": True},
-    "first-seen": {"tie": "place"},
-    "subword-nmt": {"tie": "largest"},
-    "sentencepiece": {"tie": "shortest", "skips_known": True},
+# How pairs of equal count are told apart -> the kernel's tie; whether a merged pair's count goes on; whether a known text is given up.
+TIES = {
+    "huggingface": ("numbers", True, False),
+    "first-seen": ("place", False, False),
+    "subword-nmt": ("largest", False, False),
+    "sentencepiece": ("shortest", False, True),
 }
 # Option -> default. A pair: in form "sentencepiece" the second.
 DEFAULTS: dict[str, Any] = {
@@ -178,6 +178,7 @@ bos_piece, eos_piece, pad_piece, unk_surface
         checkpoint.keep(learner)
         if learner.n_tokens < wanted:
             self._unreachable(learner.n_tokens + others)
+        learner.forget()
         return _bpe_spec.spec_of(o, start, learner)
 
     def _merge(self, learner: Learner, wanted: int, total: int, max_memory: int, checkpoint: Checkpoint) -> Steps:
@@ -206,7 +207,7 @@ bos_piece, eos_piece, pad_piece, unk_surface
         cells = Cells(counts.data, counts.ends, counts.counts, start.ids, order, o.ties == "sentencepiece")
         longest = 2**31 - 1 if o.max_token_length is None else min(o.max_token_length, 2**31 - 1)
         prefix = (o.continuing_subword_prefix or "").encode()
-        return Learner(cells, start.tokens, start.classes, prefix=prefix, longest=longest, **TIES[o.ties])
+        return Learner(start.tokens, start.classes, prefix, longest, True, cells, *TIES[o.ties])
 
     def _below(self, smallest: int) -> None:
         size = self.options.vocab_size
