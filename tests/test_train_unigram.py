@@ -367,9 +367,10 @@ def test_progress_names_stages_and_never_passes_the_total():
 def test_a_corpus_of_files_is_that_of_its_lines_in_sentencepieces_style(tmp_path):
     spm = pytest.importorskip("sentencepiece")
     (tmp_path / "corpus.txt").write_text("\n".join(TRAINING), encoding="utf-8")
-    trainer = UnigramTrainer(700, style="sentencepiece")
-    spec = trainer.train(tmp_path / "corpus.txt")
-    assert spec == trainer.train_counts(Counts.from_mapping(words_of(TRAINING)))
+    plain = UnigramTrainer(700, style="sentencepiece", normalization_rule_name="identity")
+    assert plain.train(tmp_path / "corpus.txt") == plain.train_counts(Counts.from_mapping(words_of(TRAINING)))
+    spec = UnigramTrainer(700, style="sentencepiece").train(tmp_path / "corpus.txt")
+    assert spec.normalizer.name == "nmt_nfkc"
     formats.dump(spec, tmp_path / "m.model")
     assert ctok.Tokenizer.from_spec(spec).encode(HELD_OUT[3]) == spm.SentencePieceProcessor(str(tmp_path / "m.model")).encode(HELD_OUT[3])
 
@@ -442,6 +443,27 @@ def test_k7_28_29_and_30_what_is_no_corpus_is_refused():
         UnigramTrainer(20).train(texts())
     with pytest.raises(TrainingError):
         UnigramTrainer(20).train([])
+
+
+def test_k7_19_what_takes_more_memory_than_it_may_is_refused():
+    with pytest.raises(ctok.MemoryLimitError, match="prune rare words") as caught:
+        UnigramTrainer(300).train(TRAINING, max_memory=1 << 20, num_threads=1) and UnigramTrainer(300).train(
+            Counts.from_mapping(words_of(TRAINING)), max_memory=1000
+        )
+    assert caught.value.limit == 1000
+
+
+def test_k7_24_long_lines_are_not_dropped(tmp_path):
+    (tmp_path / "long.txt").write_text("zq " * 5000, encoding="utf-8")
+    spec = UnigramTrainer(20, style="sentencepiece", hard_vocab_limit=False).train(tmp_path / "long.txt")
+    assert BLANK + "zq" in {text.decode() for text, _ in spec.model.tokens}
+
+
+def test_k7_31_and_35_progress_stays_within_its_total_and_the_page_says_what_is_parallel():
+    seen = []
+    UnigramTrainer(300).train(TRAINING[:200], progress=lambda *report: seen.append(report))
+    assert all(total is None or done <= total for _, done, total in seen)
+    assert "sorted on one core; everything else runs on all" in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 
 
 def test_k7_36_coverage_decides_about_the_rare_character():

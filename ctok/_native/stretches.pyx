@@ -196,6 +196,14 @@ cdef class Stretches:
     def __len__(self):
         return self.c.n
 
+    @property
+    def size(self):
+        """How many characters they have, and how many of them there are, added up: what sorting their suffixes costs is in proportion."""
+        cdef size_t i, n = self.c.n
+        for i in range(self.c.ends[self.c.n - 1] if self.c.n else 0):
+            n += self.c.data[i] & 0xC0 != 0x80
+        return n
+
     def __iter__(self):
         cdef size_t i, begin
         for i in range(self.c.n):

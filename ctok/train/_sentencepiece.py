@@ -32,6 +32,9 @@ DEFAULTS: dict[str, Any] = {
     "eos_piece": "</s>",
     "pad_piece": "<pad>",
     "unk_surface": " \u2047 ",
+    "normalization_rule_name": "nmt_nfkc",
+    "add_dummy_prefix": True,
+    "remove_extra_whitespaces": True,
 }
 ALIASES = {"unk_piece": "unk_token"}
 
@@ -55,7 +58,12 @@ def complete(o: SimpleNamespace) -> None:
     if o.normalizer is not None and not isinstance(o.normalizer, Normalizer):
         raise TypeError(f"the normalizer of a .model is a stagespecs.sentencepiece.Normalizer, not {type(o.normalizer).__name__}")
     o.user_defined_symbols, o.control_symbols = tuple(o.user_defined_symbols), tuple(o.control_symbols)
-    own = o.normalizer or Normalizer(name="identity")
+    own = o.normalizer
+    if own is None:
+        from ..formats.charsmap import named
+
+        name = o.normalization_rule_name
+        own = Normalizer(named(name), o.add_dummy_prefix, o.remove_extra_whitespaces, name=name)
     o.normalizer = own.replace(treat_whitespace_as_suffix=o.treat_whitespace_as_suffix, user_defined=o.user_defined_symbols)
     head(o)
 

@@ -79,7 +79,8 @@ class BpeTrainer(SteppingTrainer):
         For bytes: the split pattern, or ``"gpt2"``, ``"cl100k"``, ``"o200k"``; None: each text is one pretoken.
     pre_tokenizer, normalizer
         The stages before the model, records of `ctok.stagespecs`; a pre-tokenizer overrules `split`. Default for characters: cut at
-        white space. In the form sentencepiece the normalizer is that of a .model (without one: no replacements).
+        white space. In the form sentencepiece the normalizer is that of a .model (without one: as normalization_rule_name, add_dummy_prefix
+        and remove_extra_whitespaces say).
     ties
         Which of several pairs of equal count is merged first.
 

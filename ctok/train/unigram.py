@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import TrainingError
+from ..errors import MemoryLimitError, TrainingError
 from . import _options, _sentencepiece, _unigram_spec
 from ._alphabet import character_classes, covered
 from ._counting import threads_of
@@ -43,6 +43,7 @@ DEFAULTS: dict[str, Any] = _sentencepiece.DEFAULTS | {
     "self_test_size": 0,
     "name": "unigram",
 }
+BYTES_A_CHARACTER = 40  # of distinct words, while their suffixes are sorted, about
 ALIASES = _sentencepiece.ALIASES | {
     "num_sub_iterations": "n_sub_iterations",
     "max_sentencepiece_length": "max_piece_length",
@@ -93,7 +94,9 @@ class UnigramTrainer(SteppingTrainer):
         Too few pieces for the size are an error. Default False, in sentencepiece's style True.
     normalizer, pre_tokenizer
         The stages before the model, records of `ctok.stagespecs`. Default: Nmt, NFKC and one blank for several; Metaspace. In
-        sentencepiece's style the normalizer is that of a .model (without one: no replacements) and there is no pre-tokenizer.
+        sentencepiece's style the normalizer is that of a .model, or as the next say, and there is no pre-tokenizer.
+    normalization_rule_name, add_dummy_prefix, remove_extra_whitespaces
+        As sentencepiece has them ("nmt_nfkc", True, True), in its style only.
     user_defined_symbols, control_symbols, unk_id, bos_id, eos_id, pad_id, bos_piece, eos_piece, pad_piece, unk_surface
         As sentencepiece has them, in its style only. An id of -1: there is no such piece.
     self_test_size (self_test_sample_size)
@@ -154,6 +157,13 @@ class UnigramTrainer(SteppingTrainer):
                 f"vocab_size {o.vocab_size} is below the {smallest} of special tokens and characters alone; raise it, or lower "
                 "character_coverage",
                 smallest=smallest,
+            )
+        needed = found.size * BYTES_A_CHARACTER
+        if needed > max_memory:
+            raise MemoryLimitError(
+                f"sorting the suffixes of all words takes {needed:,} bytes, more than the {max_memory:,} that it may; allow more "
+                "(max_memory), or prune rare words from the counts",
+                limit=max_memory,
             )
         yield "seed", 0, 1
         model = _first_model(found, o.seed_size, total)
