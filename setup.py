@@ -66,7 +66,7 @@ MODULES = {
     "spmlattice": ["mem"],
     "spmunigram": ["mem"],
     "state": ["mem", "utf8"],
-    "stream": ["mem", "dfa", "unicode", "vocab"],
+    "stream": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "stretches": ["mem", "bytesort", "counts", "utf8"],
     "texts": ["mem", "stops"],
     "tiktoken_calls": [],

@@ -43,7 +43,6 @@ cdef class TextState:
     cdef object clear(self)
     cdef void begin_text(self) noexcept
     cdef object set_stream(self, bytes raw, size_t at, Held *held)
-    cdef object check_state(self, Stream *s, Held *held, bytes text)
     cdef object fail(self, ctok_status status, Context *c, object chunk)
     cdef object fail_in_flow(self, ctok_status status, Context *c, str unit)
     cdef object end_parts(self, Context *c)

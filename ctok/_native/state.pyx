@@ -10,7 +10,6 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_dfa cimport ctok_scan_may_stop_at_accept
 from ctok._native.c_utf8 cimport (
     CTOK_SURROGATE_REPLACE, CTOK_SURROGATE_STRICT, ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from, ctok_utf8_tail,
     ctok_utf8_validate)
@@ -21,7 +20,7 @@ from ctok._native.flowstate cimport FlowState, flow_begin, flow_copy, flow_free,
 from ctok._native.ids cimport ids_to_list
 from ctok._native.pipeline cimport Pipeline, push_ids, raise_status
 from ctok._native.rooms cimport Policy
-from ctok._native.stream cimport Stream, stream_copy, stream_free, stream_process, stream_reserve, stream_reset
+from ctok._native.stream cimport Stream, stream_copy, stream_fits, stream_free, stream_process, stream_reserve, stream_reset
 
 from .._version import __version__
 from ..errors import StateError
@@ -105,38 +104,37 @@ cdef class TextState:
 
     cdef object push(self, Context *c, chunk, bint final):
         """Take a chunk; its certain ids go to the context. If this raises, the state is as before."""
+        cdef Held held = self.held
+        cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
         self.claim()
+        self.save()
         self.is_busy = True
         try:
             self.push_claimed(c, chunk, final)
-        finally:
-            self.is_busy = False
-
-    cdef object push_claimed(self, Context *c, chunk, bint final):
-        cdef Held held = self.held
-        cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
-        self.save()
-        try:
-            if self.is_framed and not self.held.is_begun:
-                self.held.is_begun = True
-                if push_ids(c, self.tokenizer.before.at, self.tokenizer.before.n) != CTOK_OK:
-                    raise MemoryError("no memory for ids")
-            if isinstance(chunk, str):
-                self.push_str(c, PyUnicode_FromObject(chunk), final)
-            elif isinstance(chunk, (bytes, bytearray, memoryview)):
-                self.push_bytes(c, bytes(chunk), final)
-            else:
-                raise TypeError(f"a chunk must be str, or bytes holding UTF-8, not {type(chunk).__name__}")
-            if self.is_framed and final and push_ids(c, self.tokenizer.after.at, self.tokenizer.after.n) != CTOK_OK:
-                raise MemoryError("no memory for ids")
         except BaseException:
             self.put_back()
             self.held = held
             if self.parts is not None:
                 del self.parts[n_parts:]
             raise
+        finally:
+            self.is_busy = False
         if final:
             self.begin_text()
+
+    cdef object push_claimed(self, Context *c, chunk, bint final):
+        if self.is_framed and not self.held.is_begun:
+            self.held.is_begun = True
+            if push_ids(c, self.tokenizer.before.at, self.tokenizer.before.n) != CTOK_OK:
+                raise MemoryError("no memory for ids")
+        if isinstance(chunk, str):
+            self.push_str(c, PyUnicode_FromObject(chunk), final)
+        elif isinstance(chunk, (bytes, bytearray, memoryview)):
+            self.push_bytes(c, bytes(chunk), final)
+        else:
+            raise TypeError(f"a chunk must be str, or bytes holding UTF-8, not {type(chunk).__name__}")
+        if self.is_framed and final and push_ids(c, self.tokenizer.after.at, self.tokenizer.after.n) != CTOK_OK:
+            raise MemoryError("no memory for ids")
 
     cdef object save(self):
         """Keep a copy of the state that the call is going to change."""
@@ -245,10 +243,7 @@ cdef class TextState:
             s.n += written
             is_last = at == n
             self.held.n_bytes += written
-            if kind == 0 and isinstance(chunk, str):
-                self.held.chars += written
-            elif written:
-                self.held.chars += ctok_utf8_count(s.buf + before, written)
+            self.held.chars += written if kind == 0 and isinstance(chunk, str) else ctok_utf8_count(s.buf + before, written)
             self.taken(before)
             if self.parts is not None:
                 self.parts.append((<const char *>s.buf)[:s.n].decode())
@@ -306,9 +301,8 @@ cdef class TextState:
         cdef Context *c
         if self.parts is None and self.stream.n == 0 and self.stages == NULL and not self.held.n_partial and not self.held.high:
             return self.tokenizer.after.n + (0 if self.held.is_begun else self.tokenizer.before.n) if self.is_framed else 0
-        end = TextState.__new__(
-            TextState, self.tokenizer, allowed_special=self.policy[0], disallowed_special=(), add_special_tokens=self.policy[2],
-            errors="replace")
+        end = TextState.__new__(TextState, self.tokenizer, allowed_special=self.policy[0], add_special_tokens=self.policy[2],
+                                errors="replace")
         self.clone_into(end)
         end.literals = self.literals
         end.engine = self.engine
@@ -372,11 +366,9 @@ cdef class TextState:
         """
         from struct import calcsize, unpack_from
 
-        self.claim()
-
         cdef Held held
-        cdef size_t i
-        cdef bytes raw = bytes(state)
+        cdef bytes partial, raw = bytes(state)
+        self.claim()
         head = 5 + 8
         at = head + calcsize("<4sIIQQ?")
         if len(raw) < at or raw[:5] != b"ctok\x01":
@@ -384,8 +376,7 @@ cdef class TextState:
         if raw[5:13] != self.fingerprint():
             raise StateError("this state belongs to another tokenizer, other options, another kind of codec or another version of ctok")
         partial, held.n_partial, held.high, held.chars, held.n_bytes, held.is_begun = unpack_from("<4sIIQQ?", raw, head)
-        for i in range(4):
-            held.partial[i] = (<bytes>partial)[i]
+        memcpy(held.partial, <const uint8_t *>partial, 4)
         if self.stages == NULL:
             self.set_stream(raw, at, &held)
         else:
@@ -404,7 +395,9 @@ cdef class TextState:
             raise StateError("this state is cut short")
         s.is_open, s.scan.state, s.scan.flags, s.scan.n, s.scan.accept, s.cut, s.scanned = unpack_from("<?IIQQQI", raw, at)
         text = raw[at + calcsize("<?IIQQQI"):]
-        self.check_state(&s, held, text)
+        check_held(held)
+        if not stream_fits(&s, &self.engine, text, len(text)):
+            raise StateError("this state is damaged")
         parts = None if self.parts is None else [text.decode()]
         if parts is not None:
             text = b""
@@ -418,33 +411,6 @@ cdef class TextState:
         self.parts = parts
         self.spare = self.stream
         self.stream = s
-
-    cdef object check_state(self, Stream *s, Held *held, bytes text):
-        """Refuse what could not have come from getstate and would lead the kernels astray."""
-        cdef size_t lead = 0, bad = 0, accept, n = len(text), scanned = s.scanned
-        cdef const uint8_t *p = text
-        cdef bint fits = scanned <= n
-        check_held(held)
-        if fits and not s.is_open:
-            fits = s.cut == 0 and scanned == 0
-        elif fits and self.tokenizer.splitter is None:
-            fits = False
-        elif fits:
-            fits = (s.scan.state % (self.tokenizer.splitter.s.dfa.n_classes + 1) == 0
-                    and s.scan.state < self.tokenizer.splitter.s.dfa.n_states * (self.tokenizer.splitter.s.dfa.n_classes + 1)
-                    and s.scan.flags == 0 and s.scan.accept <= s.scan.n
-                    and (s.scan.n == s.cut + scanned or s.scan.n == s.cut == s.scan.state == 0))
-        if fits and s.is_open and s.scan.accept and s.scan.accept >= s.cut:
-            accept = <size_t>(s.scan.accept - s.cut)
-            fits = accept == n or (p[accept] & 0xC0) != 0x80
-        elif fits and s.is_open:                        # what has left belongs to the pretoken: it cannot stop before
-            fits = s.scan.accept == s.cut or not ctok_scan_may_stop_at_accept(self.tokenizer.splitter.s.dfa, &s.scan)
-        while fits and s.cut and lead < 3 and lead < n and (p[lead] & 0xC0) == 0x80:
-            lead += 1
-        if fits:
-            fits = ctok_utf8_validate(p + lead, n - lead, &bad) == CTOK_OK and (scanned == n or (p[scanned] & 0xC0) != 0x80)
-        if not fits:
-            raise StateError("this state is damaged")
 
     def __deepcopy__(self, memo):
         return self.copy()

@@ -34,6 +34,9 @@ cdef void stream_free(Stream *s) noexcept nogil
 cdef void stream_reset(Stream *s) noexcept nogil
 cdef ctok_status stream_copy(Stream *to, const Stream *source) noexcept nogil       # `to` is zeroed; gets no path tree
 cdef ctok_status stream_reserve(Stream *s, size_t more) noexcept nogil
+# Could such an is_open, scan, cut and scanned have come about with p[0..n) in buf? For states from outside: any other would lead the
+# kernels astray.
+cdef bint stream_fits(const Stream *s, const Engine *e, const uint8_t *p, size_t n) noexcept nogil
 # Append to c.ids what is certain now that buf holds more; with `final` everything. After an error the stream must be replaced by a copy
 # made before the call; c.bad is then a place in buf.
 cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint final) noexcept nogil

@@ -15,13 +15,15 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from ctok._native.bpe cimport bpe_merge
-from ctok._native.c_dfa cimport ctok_scan, ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept
+from ctok._native.c_dfa cimport (
+    ctok_dfa, ctok_scan, ctok_scan_begin, ctok_scan_feed, ctok_scan_finish, ctok_scan_may_stop_at_accept)
 from ctok._native.c_engine cimport (
     CTOK_LITERAL_FOUND, CTOK_LITERAL_NONE, ctok_literal_result, ctok_literals_find, ctok_rangememo_new, ctok_rangememo_step, ctok_step)
 from ctok._native.c_merge cimport ctok_ids_reserve
+from ctok._native.c_utf8 cimport ctok_utf8_validate
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_resize, ctok_status, ctok_vocab, ctok_vocab_begins, ctok_vocab_find)
+    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_status, ctok_vocab,
+    ctok_vocab_begins, ctok_vocab_find)
 from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, remembered, settle
 
 cdef enum:
@@ -85,6 +87,32 @@ cdef ctok_status stream_copy(Stream *to, const Stream *source) noexcept nogil:
     to.patience = source.patience
     forget_tree(to)
     return CTOK_OK
+
+
+cdef bint scan_fits(const Stream *s, const ctok_dfa *dfa, const uint8_t *p, size_t n) noexcept nogil:
+    """stream_fits for an open pretoken: its scanner."""
+    cdef const ctok_scan *scan = &s.scan
+    cdef size_t accept
+    if scan.state % (dfa.n_classes + 1) or scan.state >= dfa.n_states * (dfa.n_classes + 1) or scan.flags or scan.accept > scan.n:
+        return False
+    if scan.n != s.cut + s.scanned and (scan.n or s.cut or scan.state):
+        return False
+    if scan.accept and scan.accept >= s.cut:
+        accept = <size_t>(scan.accept - s.cut)
+        return accept == n or (p[accept] & 0xC0) != 0x80
+    # What has left belongs to the pretoken: it cannot stop before.
+    return scan.accept == s.cut or not ctok_scan_may_stop_at_accept(dfa, scan)
+
+
+cdef bint stream_fits(const Stream *s, const Engine *e, const uint8_t *p, size_t n) noexcept nogil:
+    cdef size_t lead = 0, bad = 0
+    if s.scanned > n or (not s.is_open and (s.cut or s.scanned)):
+        return False
+    if s.is_open and (e.splitter == NULL or not scan_fits(s, e.splitter.dfa, p, n)):
+        return False
+    while s.cut and lead < 3 and lead < n and (p[lead] & 0xC0) == 0x80:
+        lead += 1
+    return ctok_utf8_validate(p + lead, n - lead, &bad) == CTOK_OK and (s.scanned == n or (p[s.scanned] & 0xC0) != 0x80)
 
 
 # ---- closing pretokens ----
