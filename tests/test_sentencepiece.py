@@ -1,8 +1,10 @@
 """Tokenizers of SentencePiece models as wholes: each call and codec against the live reference, for files and for random models."""
 
 import lzma
+import math
 import pickle
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ctok
-from ctok.errors import DisallowedSpecialTokenError, UnknownIdError, UnknownSpecialTokenError
+from ctok.errors import DisallowedSpecialTokenError, SpecError, UnknownIdError, UnknownSpecialTokenError
 from ctok.formats import sentencepiece as files
 from ctok.tokenizer import Tokenizer
 from feeds import cut_at
@@ -218,6 +220,61 @@ def reference_rules():
     spec = pb2.NormalizerSpec()
     spec.ParseFromString(sentencepiece.SentencePieceNormalizer(rule_name="nfkc").serialized_normalizer_spec())
     return spec.precompiled_charsmap
+
+
+# ---- other ways ----
+
+
+def shares(tok, text, alpha):
+    """All ways of a text and their probabilities, by trying all."""
+    weights = {}
+    for ids, score in tok.nbest(text, 512):
+        weights[tuple(ids)] = weights.get(tuple(ids), 0) + math.exp(alpha * score)
+    return {ids: weight / sum(weights.values()) for ids, weight in weights.items()}
+
+
+def test_nbest_of_a_text_has_the_scores_of_the_reference():
+    tok, reference = pair()
+    for text in ["", "abc ab", "ab q\u2603"]:
+        wanted = reference.nbest_encode(text, nbest_size=9, return_type="proto").nbests
+        assert [(ids, round(score, 4)) for ids, score in tok.nbest(text, 9)] == [
+            ([piece.id for piece in found.pieces], round(found.score, 4)) for found in wanted
+        ]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_sample_follows_the_scores(alpha):
+    tok, _ = pair()
+    expected, n = shares(tok, "abc ab", alpha), 3000
+    counts = Counter(tuple(tok.sample("abc ab", alpha, seed=seed)) for seed in range(n))
+    assert counts.keys() <= expected.keys()
+    for ids, share in expected.items():
+        assert abs(counts[ids] / n - share) < 5 * math.sqrt(share * (1 - share) / n) + 1e-9
+
+
+def test_entropy_is_that_of_all_ways():
+    tok, _ = pair()
+    for text in ["abc ab", "a q b", ""]:
+        expected = -sum(share * math.log(share) for share in shares(tok, text, 0.7).values())
+        assert tok.entropy(text, 0.7) == pytest.approx(expected, abs=1e-5)
+
+
+def test_distinct_samples_are_different_ways_and_all_if_there_are_fewer():
+    tok, _ = pair()
+    ways = set(shares(tok, "abc ab", 1.0))
+    found = tok.sample_distinct("abc ab", 3, 0.5, seed=1)
+    assert len({tuple(ids) for ids, _ in found}) == 3 and {tuple(ids) for ids, _ in found} <= ways
+    assert {tuple(ids) for ids, _ in tok.sample_distinct("abc ab", 10**4, 0.5, seed=1)} == ways
+    assert tok.sample_distinct("abc ab", 2, 0.5, include_best=True, seed=3)[0][0] == tok.encode("abc ab")
+    with pytest.raises(SpecError, match="sample_distinct"):
+        pair("bpe")[0].sample_distinct("ab", 2)
+
+
+def test_sample_of_byte_pairs_leaves_out_merges():
+    tok, _ = pair("bpe")
+    assert tok.sample("abc ab", 0.0, seed=1) == tok.encode("abc ab")
+    assert tok.sample("abc ab", 1.0, seed=1) == pair("char")[0].encode("abc ab")
+    assert len({tuple(tok.sample("abc ab", 0.5, seed=seed)) for seed in range(50)}) > 2
 
 
 # ---- restricted vocabularies ----

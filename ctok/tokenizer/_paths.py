@@ -55,8 +55,9 @@ class Paths(Encodings):
 
         Notes
         -----
-        The first is what `encode` gives. A score is the sum of those of the tokens, a log-probability. Different ways may have the same
-        ids, where unknown characters join. Time and memory grow with the length of a pretoken times `k`.
+        The first is what `encode` gives; of SentencePiece models with equal scores it may be another, as in the reference. A score is the
+        sum of those of the tokens, a log-probability. Different ways may have the same ids, where unknown characters join.
+        Time and memory grow with the length of a pretoken times `k`.
         """
         if k < 0:
             raise ValueError(f"k must be at least 0, not {k}")
@@ -112,6 +113,40 @@ class Paths(Encodings):
             ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
         before, behind = self._around(add_special_tokens)
         return before + ids + behind
+
+    def sample_distinct(
+        self,
+        text: Text,
+        k: int,
+        alpha: float = 0.1,
+        include_best: bool = False,
+        seed: int | None = None,
+        *,
+        errors: str = "strict",
+    ) -> list[Path]:
+        """Return `k` different ways to cut a text into tokens, drawn without replacement, or all if there are fewer, as (ids, score).
+
+        Parameters
+        ----------
+        text, alpha, seed, errors
+            As in `sample`.
+        k
+            How many.
+        include_best
+            Whether the best way is always among them, as the first.
+
+        Raises
+        ------
+        SpecError
+            The model cannot: only a Unigram model of a .model file can.
+
+        Notes
+        -----
+        A score is the logarithm of the probability to be drawn; dividing by that makes sums over the ways unbiased.
+        """
+        draw = self._ability("sample_distinct")
+        parts = self._stretches(text, (), (), errors)
+        return draw(parts[0] if parts else b"", k, alpha, include_best, seed)  # type: ignore[no-any-return]  # such a model gets a text whole
 
     def entropy(
         self,
