@@ -139,6 +139,22 @@ def test_extended_pieces_of_a_model_go_on_behind_the_others():
     assert "d" in {text.decode() for text in texts_of(spec).values()}
 
 
+def test_byte_pair_models_of_sentencepiece_are_extended_pruned_and_explained(tmp_path):
+    spm = pytest.importorskip("sentencepiece")
+    old = train.BpeTrainer(55, form="sentencepiece").train(OLD + NEW[:1])
+    spec = extend(old, NEW, 6)
+    assert texts_of(old).items() <= texts_of(spec).items()
+    assert len(spec.model.tokens) == len(old.model.tokens) + 6
+    less = prune(old, OLD, vocab_size=len(old.model.tokens) - 8)
+    for made in (spec, less.spec):
+        formats.dump(made, tmp_path / "m.model")
+        live = spm.SentencePieceProcessor(str(tmp_path / "m.model"))
+        tok = ctok.Tokenizer.from_spec(made)
+        assert [tok.encode(text) for text in OLD + NEW] == [live.encode(text) for text in OLD + NEW]
+    assert ctok.Tokenizer.from_spec(spec).count(TEXT) < ctok.Tokenizer.from_spec(old).count(TEXT)
+    assert "\u251c\u2500 " in explain(old, "low")
+
+
 def test_nothing_to_learn_from_is_refused():
     with pytest.raises(TrainingError):
         extend(by_rank(300), [], 5)

@@ -203,8 +203,6 @@ def _with_tokens(view: View, new: list[bytes], merges: bytes = b"") -> Spec:
 
 def _with_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> Spec:
     model = view.model
-    if isinstance(model, Pieces) and model.kind == "bpe":
-        raise SpecError("a byte-pair .model cannot be extended: its pieces are merged by score")
     n = len(model.tokens)
     gap = sorted((token.id, token.content) for token in view.spec.added_tokens if token.id >= n)
     if [number for number, _ in gap] != list(range(n, n + len(gap))):
@@ -218,6 +216,8 @@ def _with_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, 
 
 
 def _new_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> list[tuple[bytes, float]]:
+    if isinstance(view.model, Pieces) and view.model.kind == "bpe":
+        return _merged_pieces(view, counts, n_tokens, min_frequency, longest)
     if isinstance(view.model, Pieces) and view.model.kind != "unigram":
         from .words import learned_by_kind
 
@@ -241,6 +241,14 @@ def _new_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, l
     )
     chosen = sorted(order, key=lambda item: (len(item[1].decode()) > 1, item))[:n_tokens]
     return [(text, -negative) for negative, text in sorted(chosen)]
+
+
+def _merged_pieces(view: View, counts: Counts, n_tokens: int, min_frequency: int, longest: int) -> list[tuple[bytes, float]]:
+    """The next merges of a byte-pair .model, whose scores fall from the lowest on."""
+    words = [(ids, count) for ids, count in view.encoded(counts) if len(ids) > 1 and view.model.unk_id not in ids]
+    least = min(view.scores())
+    learned = _learn(view, words, n_tokens, min_frequency, longest)
+    return [(text, least - 1.0 - at) for at, (_, text) in enumerate(learned)]
 
 
 def _seen(view: View, counts: Counts) -> dict[int, int]:

@@ -53,6 +53,8 @@ class View:
         self.ids = dict(self.model.tokens)
         self.added = {token.id for token in spec.added_tokens}
         self.parents = _parents(self.model, self.ids, self.texts) if isinstance(self.model, BPE) else {}
+        if isinstance(self.model, Pieces) and self.model.kind == "bpe":
+            self.parents = _parents_by_score(self.texts, self.ids, self.scores())
         self.fixed = {number for number, text in self.texts.items() if number in self.added or self._is_fixed(number, text)}
         self.encode = _encoder(spec, self.ids, self.byte_level)
         self.first_free = 1 + max([*self.texts, *self.added], default=-1)
@@ -134,6 +136,23 @@ def _parents(model: BPE, ids: dict[bytes, int], texts: dict[int, bytes]) -> dict
         joined = ids.get(texts[left] + texts[right][prefix:])
         if joined is not None:
             found.setdefault(joined, (left, right))
+    return found
+
+
+def _parents_by_score(texts: dict[int, bytes], ids: dict[bytes, int], scores: list[float]) -> dict[int, tuple[int, int]]:
+    """The last merge of each piece that merging its own characters gives: always the pair whose text has the highest score, the first of
+    equal ones."""
+    found: dict[int, tuple[int, int]] = {}
+    for number, text in texts.items():
+        parts = [char.encode() for char in text.decode()]
+        while len(parts) > 2:
+            known = [(-scores[ids[parts[i] + parts[i + 1]]], i) for i in range(len(parts) - 1) if parts[i] + parts[i + 1] in ids]
+            if not known:
+                break
+            at = min(known)[1]
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        if len(parts) == 2 and all(part in ids for part in parts):
+            found[number] = (ids[parts[0]], ids[parts[1]])
     return found
 
 
