@@ -43,6 +43,11 @@ def file(pieces=SMALL, kind="unigram", trainer=b"", normalizer=b"", rest=b""):
     return body + field(2, field(3, KINDS[kind]) + trainer) + field(3, normalizer) + rest
 
 
+def table(seed=0):
+    """Something that looks like a normalizer's table, and is none."""
+    return struct.pack("<I", 1024) + bytes([seed]) * 1024 + b"x\0"
+
+
 def real(shared, name):
     """The bytes of a published model; the test is skipped where it is not there."""
     packed = shared / "conformance" / "vocabs" / f"{name}.model.xz"

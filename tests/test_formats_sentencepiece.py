@@ -32,6 +32,7 @@ from spm_files import (
     file,
     piece,
     real,
+    table,
     varint,
 )
 
@@ -132,13 +133,22 @@ def test_k2_14_piece_of_a_megabyte_is_refused():
     assert "8000" in str(error)
 
 
-@pytest.mark.parametrize("table", [b"\xff" * 1024, b"\0\0\xff\0" * 256, b"", bytes(1000), bytes(1024)[:-1]])
-def test_k2_15_table_that_leads_out_of_itself_is_refused_when_it_is_loaded(tmp_path, table):
-    charsmap = struct.pack("<I", 1024 if len(table) == 1023 else len(table)) + table + b"x\0"
-    (tmp_path / "x.model").write_bytes(file(normalizer=field(2, charsmap)))
+@pytest.mark.parametrize("units", [b"\xff" * 1024, b"\0\0\xff\0" * 256])
+def test_k2_15_table_that_leads_out_of_itself_is_refused_when_it_is_loaded(tmp_path, units):
+    (tmp_path / "x.model").write_bytes(file(normalizer=field(2, struct.pack("<I", len(units)) + units + b"x\0")))
     assert not accepted((tmp_path / "x.model").read_bytes())
     with pytest.raises(ValueError, match="normalizer"):
         ctok.load(tmp_path / "x.model")
+
+
+@pytest.mark.parametrize("message", [3, 5])
+@pytest.mark.parametrize(
+    ("head", "units", "texts"),
+    [(1024, 1024, b""), (1024, 1023, b""), (0, 0, b"x\0"), (0, 0, b""), (1000, 1024, b"x\0"), (2048, 1024, b"x\0"), (1024, 1024, b"x")],
+)
+def test_table_that_is_cut_off_is_refused_by_its_field(message, head, units, texts):
+    data = file(rest=field(message, field(2, struct.pack("<I", head) + bytes(units) + texts)))
+    assert agreed(data).field == {3: "normalizer_spec", 5: "denormalizer_spec"}[message] + ".precompiled_charsmap"
 
 
 @pytest.mark.parametrize("name", ["spm_bpe_small", "spm_bytefb", "spm_uds", "spm_word"])
@@ -295,7 +305,7 @@ def test_message_of_too_many_fields_is_refused():
 @given(st.integers(0, 2**32))
 def test_mangled_file_is_refused_or_written_as_it_was(seed):
     rng = random.Random(seed)
-    data = bytearray(file([*SMALL, ("<x>", -0.5, USER_DEFINED), ("un", -9.0, UNUSED)], normalizer=field(1, "n") + field(2, b"1234")))
+    data = bytearray(file([*SMALL, ("<x>", -0.5, USER_DEFINED), ("un", -9.0, UNUSED)], normalizer=field(1, "n") + field(2, table())))
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(data))
         data[at : at + rng.choice((0, 1, 1, 1, 3))] = rng.randbytes(rng.choice((0, 1, 1, 2)))
@@ -362,8 +372,8 @@ def test_spec_without_a_file_is_written_so_that_the_reference_reads_it():
 def test_change_to_a_spec_is_in_the_file_and_nothing_else_is_changed():
     data = file(trainer=field(2, "prefix") + field(48, "<s>"), normalizer=field(6, "rule") + field(3, True), rest=field(100, "kept"))
     spec = sentencepiece.loads(data)
-    normalizer = spec.normalizer.replace(add_dummy_prefix=False, charsmap=b"1234")
-    decoder = spec.decoder.replace(add_dummy_prefix=False, unk_surface="?", denormalizer=Normalizer(b"5678", name="d"))
+    normalizer = spec.normalizer.replace(add_dummy_prefix=False, charsmap=table())
+    decoder = spec.decoder.replace(add_dummy_prefix=False, unk_surface="?", denormalizer=Normalizer(table(1), name="d"))
     changed = spec.replace(normalizer=normalizer, decoder=decoder, model=spec.model.replace(kind="char", eos_id=1, pad_id=None))
     written = sentencepiece.dumps(changed)
     again = sentencepiece.loads(written)

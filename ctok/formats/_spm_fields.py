@@ -81,7 +81,7 @@ def read(message: int, parts: Sequence[tuple[Buffer, int]], path: str | None = N
     Raises
     ------
     VocabularyFileError
-        A part is no message, or a field has the wrong wire type.
+        A part is no message, a field has the wrong wire type, or a table of the normalizer is cut off.
     """
     names, found = _NAMES[message], dict(_DEFAULTS[message])
     prefix = f"{FILE[message]}."
@@ -95,7 +95,21 @@ def read(message: int, parts: Sequence[tuple[Buffer, int]], path: str | None = N
                 raise VocabularyFileError("it has the wrong wire type", path=path, field=prefix + name, offset=offset + begin)
             if name != "model_type" or value in (1, 2, 3, 4):  # a type that does not exist counts as not given
                 found[name] = _value(value, default)
+            if name == "precompiled_charsmap" and (fault := _fault_of_table(bytes(value))):
+                raise VocabularyFileError(fault, path=path, field=prefix + name, offset=offset + begin)
     return found
+
+
+def _fault_of_table(table: bytes) -> str | None:
+    """What is wrong with a normalizer's table at first sight; whether it leads anywhere is looked at when it is built."""
+    if not table:
+        return None
+    size = int.from_bytes(table[:4], "little")
+    if len(table) <= 4 or size >= len(table) - 4:
+        return "the table is shorter than it says"
+    if size == 0 or size % 1024:
+        return f"the table's first part must be a multiple of 1024 bytes, not {size}"
+    return None if table[-1] == 0 else "the table must end with a zero byte"
 
 
 def _value(value: Any, default: Value) -> Any:
