@@ -16,7 +16,8 @@ from piece_models import HEAD, NORMAL, proto_of
 @pytest.fixture(scope="module")
 def mistral(tmp_path_factory):
     """The first Mistral's model, of the kit beside the repository."""
-    packed = Path(os.environ.get("CTOK_SHARED") or Path(__file__).resolve().parents[2] / "shared") / "conformance" / "vocabs" / "spm_mistral_v1.model.xz"
+    folder = Path(os.environ.get("CTOK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    packed = folder / "conformance" / "vocabs" / "spm_mistral_v1.model.xz"
     if not packed.exists():
         pytest.skip("no model beside the repository; CTOK_SHARED names another place")
     path = tmp_path_factory.mktemp("models") / "mistral.model"
