@@ -23,7 +23,7 @@
 
 #define CTOK_WORDS_BLOCK 256u
 #define CTOK_WORDS_BITS 15u          /* lines of two entries: 2 MiB */
-#define CTOK_WORDS_STORE (1u << 18)  /* numbers of the store: 1 MiB */
+#define CTOK_WORDS_STORE (1u << 19)  /* numbers of the store: 2 MiB */
 #define CTOK_WORD_HERE 3u            /* ids that an entry holds */
 
 #define CTOK_WORD_IDS 0xFFu          /* of an entry's n: how many ids */
@@ -45,7 +45,7 @@ typedef struct ctok_words {
 
 #define CTOK_WORDS_BYTES (((size_t)2 << CTOK_WORDS_BITS) * sizeof(ctok_word))
 
-/* ctok_words_init - an empty memory of 3 MiB. */
+/* ctok_words_init - an empty memory of 4 MiB, the store of which is touched as it fills. */
 static inline ctok_status ctok_words_init(ctok_words *w, uint64_t seed) {
     w->lines = (ctok_word *)ctok_mem_block(CTOK_WORDS_BYTES);
     w->store = (ctok_id *)ctok_mem_alloc(CTOK_WORDS_STORE, sizeof(ctok_id));

@@ -171,7 +171,8 @@ cdef class SpmUnigram(ScoredPieces):
         -----
         Paths, scores and their order are those of SentencePiece, which adds scores up from the end here. So where scores are equal but for
         roundings the first path need not be the one that `encode` gives. Of a long text with many good paths some of the best may be
-        missed: of 10,000 beginnings only the best 512 (at most 10 * k) go on. Different paths may have the same ids where unknown characters join.
+        missed: of 10,000 beginnings only the best 512 (at most 10 * k) go on. Different paths may have the same ids where unknown
+        characters join.
         """
         return [(ids, score) for ids, _, score in self.nbest_with_ends(text, k)]
 

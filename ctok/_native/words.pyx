@@ -227,12 +227,15 @@ cdef void add_unknown(const WordsModel *k, ctok_paths *w, const uint8_t *p) noex
         s += size
 
 
-cdef uint32_t piece_of(const ctok_paths *w, size_t start, size_t end) noexcept nogil:
-    cdef size_t i
+cdef uint32_t piece_of(const ctok_paths *w, size_t start, size_t end, float *score) noexcept nogil:
+    """The piece between two places, and its score, which lies near."""
+    cdef size_t i, cell = start * CTOK_WORD_COLUMNS + end - start - 1
     if end - start <= CTOK_WORD_COLUMNS:
-        return w.pieces[start * CTOK_WORD_COLUMNS + end - start - 1]
+        score[0] = w.scores[cell]
+        return w.pieces[cell]
     for i in range(w.n_wide):
         if w.wide[i].start == start and w.wide[i].end == end:
+            score[0] = w.wide[i].score
             return w.wide[i].piece
     return 0
 
@@ -242,6 +245,7 @@ cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uin
     cdef ctok_paths *w = &k.s.paths
     cdef ctok_id ids[REMEMBERED + 1]
     cdef uint32_t pieces[REMEMBERED + 1]
+    cdef float scores[REMEMBERED + 1]
     cdef uint8_t stops[REMEMBERED + 1]
     cdef size_t at = n, first = REMEMBERED + 1, i, start, n_chars = 0
     cdef float lead = INFINITY, limit
@@ -256,7 +260,7 @@ cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uin
         first -= 1
         start = <size_t>w.origin[at]
         stops[first] = <uint8_t>at
-        pieces[first] = piece_of(w, start, at)
+        pieces[first] = piece_of(w, start, at, &scores[first])
         ids[first] = k.w.m.id_of[pieces[first]]
         unknown |= pieces[first] == 0
         lead = min(lead, w.best[at] - w.second[at])
@@ -269,7 +273,7 @@ cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uin
     if not fabsf(k.sum) < limit:
         return work_out(k, p, n, end)
     for i in range(first, REMEMBERED + 1):
-        k.sum += <float>k.w.m.score_of[pieces[i]]
+        k.sum += scores[i]
         if give(k, pieces[i], p + at, stops[i] - at, end - n + stops[i]) != CTOK_OK:
             return CTOK_ERR_MEMORY
         at = stops[i]
