@@ -12,7 +12,7 @@ from ctok._reference import spmunigram as twin
 from ctok.errors import SpecError
 from ctok.spec import TokenTable
 from ctok.stages.models import build_model
-from model_checks import check_bad_states, check_memory, check_open_form
+from model_checks import REFUSED, check_bad_states, check_memory, check_open_form, whole
 from piece_models import BYTE, BYTES, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, model_of, proto_of, reference_of
 
 CHECKING = vocab.fail_after(0) != -1 or vocab.fail_after(-1) != -1
@@ -162,6 +162,17 @@ def test_a_record_that_does_not_fit_is_refused():
         SpmUnigram(record.tokens, record.scores, record.types, 0, True)
     with pytest.raises(SpecError):
         SpmUnigram(TokenTable(b"ba", b"\1\0\0\0\2\0\0\0", bytes(8)), record.scores, b"\1\1")
+
+
+def test_what_is_not_utf8_is_refused_or_harmless():
+    rng = random.Random(2)
+    for extra in ([], BYTES, [("a\u2581b", -1.0, NORMAL)]):
+        kernel = kernel_of([UNK, ("a", -1.0, NORMAL), ("\u2581a", -2.0, NORMAL), ("\u00e9\u20ac", -1.0, NORMAL), *extra])
+        for _ in range(300):
+            some = [b"a", b"\xe2", b"\x96", b"\x81", b"\xe2\x96\x81", b"\xf0", b"\x80", b"\xc3\xa9", b"\xff"]
+            raw = b"".join(rng.choices(some, k=rng.randrange(1, 12)))
+            assert whole(kernel, raw) == REFUSED or kernel.encode_with_ends(raw)[1][-1] == len(raw)
+        assert whole(kernel, "\u2581a".encode() + b"\xe2") == REFUSED
 
 
 def test_damaged_states_are_refused_or_harmless():

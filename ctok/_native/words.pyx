@@ -20,7 +20,7 @@ from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_trie cimport (
     CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_step, ctok_trie_unit)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+    CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
     CTOK_WORD_APART, CTOK_WORD_COLUMNS, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_WIDE, ctok_paths, ctok_paths_clear, ctok_paths_find,
     ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
@@ -133,6 +133,10 @@ cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexc
         s.nodes[i].size = 0
     s.nodes[0].score = k.sum
     status = viterbi_go_on(k.w.m, s.nodes, p, n, &next, NULL, False)
+    if status == CTOK_OK and next != n:
+        status = CTOK_ERR_UTF8
+    if status != CTOK_OK:
+        return status
     while at:
         s.path[count] = <uint32_t>at
         count += 1
@@ -256,6 +260,8 @@ cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uin
         return work_out(k, p, n, end)
     add_unknown(k.w, w, p)
     ctok_paths_find(w)
+    if w.best[n] == -INFINITY:                          # it is not UTF-8
+        return work_out(k, p, n, end)
     while at:
         first -= 1
         start = <size_t>w.origin[at]
