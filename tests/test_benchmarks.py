@@ -61,3 +61,11 @@ def test_tokenizer_json_of_small_ranks_lists_every_way_to_merge(data):
     code = "from benchmarks.tokenizer_json import merges_of; print(list(merges_of({b'a': 0, b'b': 1, b'ab': 2, b'ba': 3, b'aba': 4})))"
     done = run(code, cwd=data)
     assert done.stdout.strip() == "[(b'a', b'b'), (b'b', b'a'), (b'a', b'ba'), (b'ab', b'a')]", done.stderr
+
+
+@pytest.mark.slow
+def test_benchmark_of_trained_models_gives_a_table(data):
+    text = str(data / "code.txt")
+    done = run("from benchmarks.train_models import main; main()", text, "--size", "40", "--engines", "ctok", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [["unigram", "ctok"], ["wordpiece", "ctok"]]
