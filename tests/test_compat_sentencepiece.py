@@ -173,9 +173,10 @@ def test_what_is_drawn_is_a_way_of_the_reference(config):
 @pytest.mark.parametrize("config", [name for name in CONFIGS if name.startswith("bpe")])
 def test_what_is_drawn_of_byte_pairs_is_drawn_by_the_reference_too(config):
     mine, reference = both(config)
-    for text in ("abc ab", "a q\u2603 b\U0001f600"):
+    ours.set_random_generator_seed(1)
+    for text in ("abc", "a q\u2603\U0001f600"):
         for form in ("serialized_proto", str, int):
-            ways = [plain(reference.encode(text, enable_sampling=True, nbest_size=-1, alpha=0.4, return_type=form)) for _ in range(400)]
+            ways = [plain(reference.encode(text, enable_sampling=True, nbest_size=-1, alpha=0.4, return_type=form)) for _ in range(1500)]
             drawn = [plain(mine.encode(text, enable_sampling=True, nbest_size=-1, alpha=0.4, return_type=form)) for _ in range(40)]
             assert all(way in ways for way in drawn)
     same((mine, reference), "encode", "abc ab", enable_sampling=True, nbest_size=-1, alpha=1.5)
