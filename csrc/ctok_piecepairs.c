@@ -43,9 +43,10 @@ typedef struct pair_list {
     size_t n, cap;
 } pair_list;
 
-/* A piece cut in two, of which the left part is a symbol; of the right one, what a look-up of it begins with. */
+/* A piece cut in two, of which the left part is a symbol, and the key of the right one. */
 typedef struct half {
     const uint8_t *right;
+    uint64_t key[2];
     uint32_t n_right;
     ctok_id left, whole;
 } half;
@@ -63,15 +64,16 @@ static ctok_status list_push(pair_list *l, ctok_pair pair) {
 }
 
 static ctok_status take_half(const ctok_vocab *v, const uint32_t *ranks, const half *h, pair_list *l) {
-    const ctok_id right = ctok_vocab_find(v, h->right, h->n_right);
+    const ctok_id right = h->n_right == 1 ? v->byte_id[h->right[0]] : ctok_vocab_find_key(v, h->right, h->n_right, h->key);
     if (right == CTOK_NO_ID) return CTOK_OK;
     return list_push(l, (ctok_pair){ctok_pair_key(h->left, right), ranks[h->whole], h->whole});
 }
 
-static void fetch(const ctok_vocab *v, const half *h) {
-    uint64_t key[2];
-    ctok_key_exact(h->right, h->n_right < CTOK_KEY_BYTES ? h->n_right : CTOK_KEY_BYTES, key);
-    if (h->n_right <= CTOK_KEY_BYTES) CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, ctok_vocab_hash(h->right, h->n_right, key))]);
+/* Make ready to look for the right part. (The vocabulary's texts are followed by CTOK_VOCAB_PAD bytes.) */
+static void begin_half(const ctok_vocab *v, half *h) {
+    if (h->n_right == 1) return;
+    ctok_key_roomy(h->right, h->n_right, h->key);
+    if (h->n_right <= CTOK_KEY_BYTES) CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, ctok_vocab_hash(h->right, h->n_right, h->key))]);
 }
 
 /* Find all pairs. In byte order the symbols that a symbol begins with stand before it, each the beginning of the next: a stack. */
@@ -91,8 +93,8 @@ static ctok_status list_pairs(const ctok_vocab *v, const uint32_t *ranks, uint32
             const uint32_t left = stack[i], len = v->begin[left + 1] - v->begin[left];
             half *h = &ring[n_ring % AHEAD];
             if (n_ring >= AHEAD) status = take_half(v, ranks, h, l);
-            *h = (half){p + len, n - len, v->id_of[left], v->id_of[k]};
-            fetch(v, h);
+            *h = (half){p + len, {0, 0}, n - len, v->id_of[left], v->id_of[k]};
+            begin_half(v, h);
             n_ring++;
         }
         if (n) stack[depth++] = k;
