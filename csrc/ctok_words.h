@@ -11,8 +11,6 @@
 #ifndef CTOK_WORDS_H
 #define CTOK_WORDS_H
 
-#include <math.h>
-
 #include "ctok_ids.h"
 #include "ctok_key.h"
 
@@ -64,95 +62,6 @@ static inline void ctok_words_free(ctok_words *w) {
     ctok_mem_unblock(w->lines, CTOK_WORDS_BYTES);
     ctok_mem_free(w->store);
     w->lines = NULL;
-}
-
-#define CTOK_WORD_LONGEST 63u  /* bytes of a word whose paths are looked for here */
-#define CTOK_WORD_COLUMNS 8u
-#define CTOK_WORD_WIDE 128u
-
-/* A piece found in a word that has more bytes than there are columns. */
-typedef struct ctok_wide {
-    uint32_t piece;
-    float score;
-    uint8_t start, end;
-} ctok_wide;
-
-/* The pieces of a word, and the best paths to all its places. */
-typedef struct ctok_paths {
-    size_t n;                                                        /* bytes of the word */
-    size_t n_wide;
-    uint8_t is_start[CTOK_WORD_LONGEST + 1];                         /* does a character start there? */
-    float scores[(CTOK_WORD_LONGEST + 1) * CTOK_WORD_COLUMNS];       /* by start, and length less 1; -infinity: no piece */
-    uint32_t pieces[(CTOK_WORD_LONGEST + 1) * CTOK_WORD_COLUMNS];
-    ctok_wide wide[CTOK_WORD_WIDE];                                  /* by start */
-    float best[CTOK_WORD_LONGEST + 1 + CTOK_WORD_COLUMNS];           /* of a path */
-    float second[CTOK_WORD_LONGEST + 1 + CTOK_WORD_COLUMNS];
-    int32_t from[CTOK_WORD_LONGEST + 1 + CTOK_WORD_COLUMNS];         /* the start of the best one's last piece */
-} ctok_paths;
-
-static inline void ctok_paths_clear(ctok_paths *w, size_t n) {
-    const float none = -INFINITY;
-    w->n = n;
-    w->n_wide = 0;
-    for (size_t i = 0; i < n * CTOK_WORD_COLUMNS; i++) w->scores[i] = none;
-    for (size_t i = 0; i <= n + CTOK_WORD_COLUMNS; i++) w->best[i] = w->second[i] = none;
-    w->best[0] = 0;
-}
-
-static inline void ctok_paths_offer(ctok_paths *w, size_t place, float path, size_t start) {
-    const float lower = path < w->best[place] ? path : w->best[place];
-    if (w->second[place] < lower) w->second[place] = lower;
-    if (path > w->best[place]) {
-        w->best[place] = path;
-        w->from[place] = (int32_t)start;
-    }
-}
-
-/* ctok_paths_find - best, second and from of all places, by the pieces; of equal paths the one whose last piece starts first is the best. The
- * places that the columns lead to are kept in registers, which move on byte by byte. */
-static inline void ctok_paths_find(ctok_paths *w) {
-    size_t next = 0;
-    float here = 0;
-#ifdef CTOK_WORDS_SSE2
-    __m128 best[2] = {_mm_loadu_ps(w->best + 1), _mm_loadu_ps(w->best + 5)};
-    __m128 second[2] = {best[0], best[1]};
-    __m128i from[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
-#endif
-    for (size_t s = 0; s < w->n; s++) {
-        if (w->is_start[s]) {
-            const float *scores = w->scores + s * CTOK_WORD_COLUMNS;
-#ifdef CTOK_WORDS_SSE2
-            const __m128i start = _mm_set1_epi32((int)s);
-            for (unsigned i = 0; i < 2; i++) {
-                const __m128 path = _mm_add_ps(_mm_set1_ps(here), _mm_loadu_ps(scores + 4 * i));
-                const __m128i better = _mm_castps_si128(_mm_cmpgt_ps(path, best[i]));
-                second[i] = _mm_max_ps(second[i], _mm_min_ps(path, best[i]));
-                best[i] = _mm_max_ps(path, best[i]);
-                from[i] = _mm_or_si128(_mm_and_si128(better, start), _mm_andnot_si128(better, from[i]));
-            }
-#else
-            for (unsigned i = 0; i < CTOK_WORD_COLUMNS && s + 1 + i <= w->n; i++) ctok_paths_offer(w, s + 1 + i, here + scores[i], s);
-#endif
-            for (; next < w->n_wide && w->wide[next].start == s; next++) ctok_paths_offer(w, w->wide[next].end, here + w->wide[next].score, s);
-        }
-#ifdef CTOK_WORDS_SSE2
-        const size_t enters = s + 1 + CTOK_WORD_COLUMNS <= w->n ? s + 1 + CTOK_WORD_COLUMNS : w->n + 1; /* one that none has come to */
-        here = _mm_cvtss_f32(best[0]);
-        w->best[s + 1] = here;
-        w->second[s + 1] = _mm_cvtss_f32(second[0]);
-        w->from[s + 1] = _mm_cvtsi128_si32(from[0]);
-        best[0] = _mm_castsi128_ps(_mm_or_si128(_mm_srli_si128(_mm_castps_si128(best[0]), 4), _mm_slli_si128(_mm_castps_si128(best[1]), 12)));
-        best[1] = _mm_castsi128_ps(_mm_or_si128(_mm_srli_si128(_mm_castps_si128(best[1]), 4),
-                                                _mm_slli_si128(_mm_castps_si128(_mm_load_ss(w->best + enters)), 12)));
-        second[0] = _mm_castsi128_ps(_mm_or_si128(_mm_srli_si128(_mm_castps_si128(second[0]), 4), _mm_slli_si128(_mm_castps_si128(second[1]), 12)));
-        second[1] = _mm_castsi128_ps(_mm_or_si128(_mm_srli_si128(_mm_castps_si128(second[1]), 4),
-                                                  _mm_slli_si128(_mm_castps_si128(_mm_load_ss(w->second + enters)), 12)));
-        from[0] = _mm_or_si128(_mm_srli_si128(from[0], 4), _mm_slli_si128(from[1], 12));
-        from[1] = _mm_or_si128(_mm_srli_si128(from[1], 4), _mm_slli_si128(_mm_cvtsi32_si128(w->from[enters]), 12));
-#else
-        here = w->best[s + 1];
-#endif
-    }
 }
 
 static inline int ctok_is_mark(const uint8_t *p) {

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 
@@ -15,26 +15,6 @@ cdef extern from "ctok_words.h" nogil:
         ctok_word *lines
     ctok_status ctok_words_init(ctok_words *w, uint64_t seed)
     void ctok_words_free(ctok_words *w)
-    const unsigned int CTOK_WORD_LONGEST
-    const unsigned int CTOK_WORD_COLUMNS
-    const unsigned int CTOK_WORD_WIDE
-    ctypedef struct ctok_wide:
-        uint32_t piece
-        float score
-        uint8_t start
-        uint8_t end
-    ctypedef struct ctok_paths:
-        size_t n
-        size_t n_wide
-        uint8_t *is_start
-        float *scores
-        uint32_t *pieces
-        ctok_wide *wide
-        float *best
-        float *second
-        int32_t *origin "from"
-    void ctok_paths_clear(ctok_paths *w, size_t n)
-    void ctok_paths_find(ctok_paths *w)
     bint ctok_is_mark(const uint8_t *p)
     size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint32_t *stops)
     void ctok_words_probe(const ctok_words *w, const uint8_t *p, size_t start, const uint32_t *stops, size_t n, size_t end, size_t longest,

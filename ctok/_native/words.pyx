@@ -13,17 +13,15 @@ near the places where sums begin anew (viterbi.pyx), the word is worked out from
 """
 
 from libc.math cimport INFINITY, fabsf
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
-from ctok._native.c_trie cimport (
-    CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_step, ctok_trie_unit)
+from ctok._native.c_trie cimport CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_COLUMNS, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_WIDE, ctok_paths, ctok_paths_clear, ctok_paths_find,
-    ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
+    CTOK_WORD_APART, CTOK_WORD_HERE, CTOK_WORD_IDS, ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
     ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_probe, ctok_words_put)
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
@@ -32,15 +30,22 @@ from ctok._native.viterbi cimport Node, UnigramModel, char_size, viterbi_go_on
 cdef enum:
     LONG = 1 << 14              # bytes from which on a word is encoded as an open text
     STOPS = 256 + 64            # places that ctok_words_cut may give
-    REMEMBERED = 63             # CTOK_WORD_LONGEST: bytes of the longest word that is remembered
-    NO_LABEL = 0x1FE            # what no node of a tree has
+    REMEMBERED = 63             # bytes of the longest word that is remembered
+    PLACES = 68                 # places in it, and behind it those to which an unfinished character would lead
+
+# The best paths to all places of a word.
+cdef struct Places:
+    float best[PLACES]
+    float second[PLACES]        # the second best
+    uint32_t piece[PLACES]      # the last piece of the best
+    uint8_t start[PLACES]       # where that starts
 
 cdef struct WordsScratch:
     ctok_words memory
     Node *nodes
     uint32_t *path
     size_t cap
-    ctok_paths paths
+    Places places
     uint32_t stops[STOPS]
     uint64_t keys[STOPS][2]
     ctok_word *lines[STOPS]
@@ -169,108 +174,68 @@ cdef ctok_status work_out_long(Walk *k, const uint8_t *p, size_t n) noexcept nog
 
 # ---- one word, whatever the sum ----
 
-cdef bint find_pieces(const WordsModel *k, ctok_paths *w, const uint8_t *p, size_t *n_chars) noexcept nogil:
-    """All pieces in a word, those of one length after the other: so no look-up waits for the one before. False: too many long ones."""
+cdef inline void offer(Places *at, size_t place, float path, size_t start, uint32_t piece) noexcept nogil:
+    """A path to a place; one of minus infinity is none. Written without branches: which path is the better one cannot be foreseen."""
+    cdef float best = at.best[place]
+    cdef float second = at.second[place]
+    cdef float lower = best if path > best else path
+    at.second[place] = lower if lower > second else second
+    at.piece[place] = piece if path > best else at.piece[place]
+    at.start[place] = <uint8_t>start if path > best else at.start[place]
+    at.best[place] = path if path > best else best
+
+
+cdef size_t find_paths(const WordsModel *k, Places *at, const uint8_t *p, size_t n) noexcept nogil:
+    """The best paths to all places of p[0..n); returns how many characters there are."""
     cdef const uint64_t *tree = k.m.trie.units
-    cdef uint64_t root = ctok_trie_unit(&k.m.trie, CTOK_TRIE_ROOT), child
-    cdef uint16_t labels[REMEMBERED + 1]
-    cdef uint8_t alive[REMEMBERED + 1]          # starts from which longer pieces may be found,
-    cdef uint64_t units[REMEMBERED + 1]         # and where in the tree the text from there on stands
-    cdef size_t i, s, depth = 0, n_alive = 0, kept
+    cdef const float *found = k.found
+    cdef uint64_t unit, root = ctok_trie_unit(&k.m.trie, CTOK_TRIE_ROOT)
+    cdef size_t i, e, size, s = 0, n_chars = 0
     cdef uint32_t piece
-    cdef uint16_t label
-    cdef bint is_there
-    for i in range(w.n):
-        labels[i] = p[i]
-        units[n_alive] = root
-        alive[n_alive] = <uint8_t>i
-        w.is_start[i] = (p[i] & 0xC0) != 0x80
-        n_alive += w.is_start[i]
-    labels[w.n] = NO_LABEL
-    n_chars[0] = n_alive
-    while n_alive and depth < CTOK_WORD_COLUMNS:
-        kept = 0
-        for i in range(n_alive):
-            s = alive[i]
-            label = labels[s + depth]
-            child = tree[ctok_trie_base(units[i]) + (label & 0xFF)]
-            is_there = (child & CTOK_TRIE_NO_BYTE) == label
-            piece = ctok_trie_piece(child) & (0 - <uint32_t>is_there)
-            w.scores[s * CTOK_WORD_COLUMNS + depth] = k.found[piece]
-            w.pieces[s * CTOK_WORD_COLUMNS + depth] = piece
-            alive[kept] = <uint8_t>s
-            units[kept] = child
-            kept += is_there
-        n_alive = kept
-        depth += 1
-    for i in range(n_alive):
-        s = alive[i]
-        depth = s + CTOK_WORD_COLUMNS
-        while depth < w.n and ctok_trie_step(&k.m.trie, &units[i], p[depth]):
-            depth += 1
-            piece = ctok_trie_piece(units[i])
-            if piece:
-                if w.n_wide == CTOK_WORD_WIDE:
-                    return False
-                w.wide[w.n_wide].piece = piece
-                w.wide[w.n_wide].score = k.found[piece]
-                w.wide[w.n_wide].start = <uint8_t>s
-                w.wide[w.n_wide].end = <uint8_t>depth
-                w.n_wide += 1
-    return True
-
-
-cdef void add_unknown(const WordsModel *k, ctok_paths *w, const uint8_t *p) noexcept nogil:
-    """Characters that are no pieces."""
-    cdef size_t s = 0, size
-    while s < w.n:
+    cdef float here
+    cdef bint alone
+    for i in range(n + 1):
+        at.best[i] = at.second[i] = -INFINITY
+    at.best[0] = 0
+    while s < n:
         size = char_size(p[s])
-        if w.scores[s * CTOK_WORD_COLUMNS + size - 1] == -INFINITY:
-            w.scores[s * CTOK_WORD_COLUMNS + size - 1] = <float>k.m.score_of[0]
-            w.pieces[s * CTOK_WORD_COLUMNS + size - 1] = 0
+        here = at.best[s]
+        unit = root
+        alone = False
+        e = s
+        while e < n:
+            unit = tree[ctok_trie_base(unit) + p[e]]
+            if unit & CTOK_TRIE_NO_BYTE != p[e]:
+                break
+            e += 1
+            piece = ctok_trie_piece(unit)
+            offer(at, e, here + found[piece], s, piece)
+            alone |= (e - s == size) & (piece != 0)
+        if not alone:
+            offer(at, s + size, here + <float>k.m.score_of[0], s, 0)
         s += size
-
-
-cdef uint32_t piece_of(const ctok_paths *w, size_t start, size_t end, float *score) noexcept nogil:
-    """The piece between two places, and its score, which lies near."""
-    cdef size_t i, cell = start * CTOK_WORD_COLUMNS + end - start - 1
-    if end - start <= CTOK_WORD_COLUMNS:
-        score[0] = w.scores[cell]
-        return w.pieces[cell]
-    for i in range(w.n_wide):
-        if w.wide[i].start == start and w.wide[i].end == end:
-            score[0] = w.wide[i].score
-            return w.wide[i].piece
-    return 0
+        n_chars += 1
+    return n_chars
 
 
 cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
     """A word that is not remembered: find its best path and remember it."""
-    cdef ctok_paths *w = &k.s.paths
+    cdef Places *at = &k.s.places
     cdef ctok_id ids[REMEMBERED + 1]
-    cdef uint32_t pieces[REMEMBERED + 1]
-    cdef float scores[REMEMBERED + 1]
     cdef uint8_t stops[REMEMBERED + 1]
-    cdef size_t at = n, first = REMEMBERED + 1, i, start, n_chars = 0
+    cdef size_t place = n, first = REMEMBERED + 1, i, n_chars = find_paths(k.w, at, p, n)
     cdef float lead = INFINITY, limit
     cdef double far
     cdef bint unknown = False
-    ctok_paths_clear(w, n)
-    if not find_pieces(k.w, w, p, &n_chars):
+    if at.best[n] == -INFINITY:                         # it is not UTF-8
         return work_out(k, p, n, end)
-    add_unknown(k.w, w, p)
-    ctok_paths_find(w)
-    if w.best[n] == -INFINITY:                          # it is not UTF-8
-        return work_out(k, p, n, end)
-    while at:
+    while place:
         first -= 1
-        start = <size_t>w.origin[at]
-        stops[first] = <uint8_t>at
-        pieces[first] = piece_of(w, start, at, &scores[first])
-        ids[first] = k.w.m.id_of[pieces[first]]
-        unknown |= pieces[first] == 0
-        lead = min(lead, w.best[at] - w.second[at])
-        at = start
+        stops[first] = <uint8_t>place
+        ids[first] = k.w.m.id_of[at.piece[place]]
+        unknown |= at.piece[place] == 0
+        lead = min(lead, at.best[place] - at.second[place])
+        place = at.start[place]
     # A 500th less than the bound says, for the roundings of this calculation and of the entry.
     far = min(lead * 8372224.0 / <double>n_chars - 2 * <double>n_chars * k.w.widest - 1, <double>k.w.limit)
     limit = <float>far if far > 0 else 0
@@ -279,10 +244,10 @@ cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uin
     if not fabsf(k.sum) < limit:
         return work_out(k, p, n, end)
     for i in range(first, REMEMBERED + 1):
-        k.sum += scores[i]
-        if give(k, pieces[i], p + at, stops[i] - at, end - n + stops[i]) != CTOK_OK:
+        k.sum += k.w.score_by_id[ids[i]]
+        if give(k, at.piece[stops[i]], p + place, stops[i] - place, end - n + stops[i]) != CTOK_OK:
             return CTOK_ERR_MEMORY
-        at = stops[i]
+        place = stops[i]
     return CTOK_OK
 
 
