@@ -1,6 +1,7 @@
 /* fuzz_spn.c - SentencePiece's normalizer with rules that are built, or built and then damaged: in pieces, with copies and saved states on the
  * way and every call's allocations made to fail first, a text gives what it gives whole, which is what its offsets' text says.
- * links: charsmap charsmap_build dfa normal normal_chars normal_charsmap normal_facts normal_keep normal_map normal_ops normal_rooms normal_spn spn spn_lane trie unicode utf8 */
+ * links: charsmap charsmap_build dfa normal normal_chars normal_charsmap normal_facts normal_keep normal_map normal_ops normal_rooms
+   normal_spn spn spn_lane trie unicode utf8 */
 #include <stdlib.h>
 
 #include "../csrc/ctok_charsmap_build.h"
@@ -69,7 +70,8 @@ static void feed(const ctok_normal *c, ctok_normal_state *s, const uint8_t *in, 
         ctok_normal_state twin = {NULL, 0};
         const size_t before = out->n;
         ctok_mem_fail_after(fail);
-        ctok_status status = ctok_normal_copy(c, &twin, s);
+        ctok_status status = ctok_normal_begin(c, &twin);
+        if (status == CTOK_OK) status = ctok_normal_copy(&twin, s);
         if (status == CTOK_OK) status = ctok_normal_feed(c, &twin, in, n, final, out);
         ctok_mem_fail_after(-1);
         if (status == CTOK_OK) {

@@ -27,6 +27,8 @@ SEEDS = {
               b"\x18\6\5\0\xff\x12\x10\x11\0\1\2\3\4\x11\x11", b"\t\1\5\0\5\0\0\0\3\0\0\n\xff\xb1" + bytes(range(19, -1, -1))],
     "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
+    "spn": [b"\xff\0\0\x7f" + bytes(range(16)) * 6,
+            b"\xf7\1\3\xb5\x09\1\7\xc8\2\x09\x1e\0\xff" + b"\5\6\0\0\x09\n\1\0\2\x0b\x0b\x0c\r\3\3\x0e\x0f" * 5],
     "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,
               b"\x08abcdefg\x07\x01<\0" + b"<a<<" * 9],
     "tekken": [
@@ -45,7 +47,7 @@ SEEDS = {
     ],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"added": 3, "spm": 2, "chain": 10, "split": 5, "vocab": 20}  # a run of these costs more
+SHARE = {"added": 3, "spm": 2, "chain": 10, "split": 5, "spn": 200, "vocab": 20}  # a run of these costs more
 
 
 def targets():
@@ -57,7 +59,7 @@ def build(name, program):
     if shutil.which(compiler) is None:
         pytest.skip(f"no C compiler ({compiler}) on PATH")
     target = ROOT / "fuzz" / f"fuzz_{name}.c"
-    units = re.search(r"links: ([\w ]*)", target.read_text(encoding="utf-8")).group(1).split()
+    units = re.search(r"links: ([\w\s]*)", target.read_text(encoding="utf-8")).group(1).split()
     sources = [ROOT / "fuzz" / "driver.c", target, *(ROOT / "csrc" / f"ctok_{unit}.c" for unit in units)]
     built = subprocess.run(
         [compiler, *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program)], capture_output=True, text=True, check=False
