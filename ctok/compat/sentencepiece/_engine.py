@@ -114,9 +114,8 @@ class Engine:
         return ends
 
     def normalize(self, raw: bytes) -> tuple[bytes, Sequence[int]]:
-        """The normalized text, and for each byte of it, and for its end, the byte of `raw` it comes from."""
-        normalized, places = self.normalizer.normalize_offsets(raw)
-        return normalized, places if normalized else [0]
+        """The normalized text, and for each byte of it and its end the byte of `raw` it comes from: none when only blanks are dropped."""
+        return self.normalizer.normalize_offsets(raw)  # type: ignore[no-any-return]
 
     def text_of(self, raw: bytes, normalized: bytes, places: Sequence[int], path: Path, score: float | None = None) -> SentencePieceText:
         """A path as a text with pieces."""

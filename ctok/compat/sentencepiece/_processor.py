@@ -238,7 +238,7 @@ class SentencePieceProcessor(Decoder):
             return shown
         original = character_places(raw)
         starts = [i for i, byte in enumerate(normalized) if byte & 0xC0 != 0x80]
-        return shown, [original[places[i]] for i in (*starts, len(normalized))]
+        return shown, [original[places[i]] for i in (*starts, len(normalized))] if places else [0]
 
 
 def _without_model(kwargs: dict[str, Any]) -> dict[str, Any]:
