@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ctok
 from core import GPT2, O200K
 from ctok import formats, train
+from ctok._native import cells, growing, learn
 from ctok._native.cells import Cells
 from ctok._native.learn import Learner
 from ctok._reference import train_bpe as twin
@@ -70,9 +71,9 @@ def learned(words, tie, n_merges, min_count=1, ids=None):
     if tie == "first-seen":
         firsts = memoryview(counts.firsts).cast("Q")
         order = array("I", sorted(range(len(counts)), key=firsts.__getitem__))
-    cells = Cells(counts.data, counts.ends, counts.counts, list(range(256)), order)
+    laid = Cells(counts.data, counts.ends, counts.counts, list(range(256)), order)
     kernel_tie, _, skips_known = TIES[tie]
-    learner = Learner(BYTES, bytes(256), b"", 1 << 30, True, cells, kernel_tie, False, skips_known)
+    learner = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, kernel_tie, False, skips_known)
     learner.count_pairs()
     while learner.n_merges < n_merges and not learner.is_done:
         learner.run(1 << 20, min_count, 1)
@@ -104,8 +105,8 @@ def test_learner_gives_the_merges_of_its_twin_on_a_long_word(tie):
 def test_learner_that_repeats_merges_stands_where_the_other_stood(words):
     first, _ = learned(words, "huggingface", 6)
     counts = Counts.from_mapping(words)
-    cells = Cells(counts.data, counts.ends, counts.counts, list(range(256)))
-    second = Learner(BYTES, bytes(256), b"", 1 << 30, True, cells, "numbers", False, False)
+    laid = Cells(counts.data, counts.ends, counts.counts, list(range(256)))
+    second = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, "numbers", False, False)
     second.count_pairs()
     for left, right, number, _ in first.merges():
         assert second.replay(left, right) == number
@@ -166,8 +167,8 @@ def test_character_merges_with_a_suffix_are_those_of_tokenizers(name):
     counts = train.count_pretokens(lines, pretokenizers.WhitespaceSplit())
     plain = {ord(text): number for text, number in numbers.items() if len(text) == 1}
     last = {ord(text[0]): number for text, number in numbers.items() if text[1:] == "</w>"}
-    cells = Cells(counts.data, counts.ends, counts.counts, [plain, plain, last, last])
-    learner = Learner([text.encode() for text in first], bytes(n_first), b"", 1 << 30, True, cells, *TIES["huggingface"])
+    laid = Cells(counts.data, counts.ends, counts.counts, [plain, plain, last, last])
+    learner = Learner([text.encode() for text in first], bytes(n_first), b"", 1 << 30, True, laid, *TIES["huggingface"])
     learner.count_pairs()
     learner.run(len(want["vocab"]), 1, 10_000)
     merges = [(learner.token(left).decode(), learner.token(right).decode()) for left, right, _, _ in learner.merges()]
@@ -442,3 +443,28 @@ def test_vocab_json_and_merges_txt_hold_the_same(tmp_path):
 def test_options_that_cannot_be_are_refused(options, error):
     with pytest.raises((ValueError, TypeError), match=error):
         BpeTrainer(**options)
+
+
+# ---- memory that cannot be had ----
+
+
+@pytest.mark.skipif(learn.fail_after(0) == -1 and learn.fail_after(-1) == -1, reason="needs a build with CTOK_BUILD=test")
+@pytest.mark.parametrize("ties", TIES)
+def test_training_that_finds_no_memory_works_later(ties):
+    words = {"".join(random.Random(i).choices("abcd", k=9)) + "a" * (i % 90): 1 + i % 5 for i in range(300)}
+    trainer = BpeTrainer(420, form="bytes", ties=ties)
+    want, failed = trainer.train(words), 0
+    for module in (cells, growing, learn):
+        for n in [*range(40), *range(40, 400, 7)]:
+            module.fail_after(n)
+            try:
+                assert trainer.train(words) == want
+            except MemoryError:
+                failed += 1
+                continue
+            finally:
+                left = module.fail_after(-1)
+            if left >= 0:
+                break
+    assert failed > 20
+    assert trainer.train(words) == want
