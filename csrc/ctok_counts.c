@@ -174,6 +174,7 @@ ctok_status ctok_counts_add_block(ctok_counts *c, const uint8_t *buf, size_t beg
     uint32_t slots[AHEAD];
     for (size_t from = 0; from < n; from += AHEAD) {
         const size_t m = n - from < AHEAD ? n - from : AHEAD;
+        uint64_t n_short = 0;
         ctok_status status = room_for_shorts(c, AHEAD);
         if (status != CTOK_OK) return status;
         size_t start = begin;
@@ -190,13 +191,15 @@ ctok_status ctok_counts_add_block(ctok_counts *c, const uint8_t *buf, size_t beg
             const size_t stop = stops[from + i];
             if (CTOK_LIKELY(stop - start <= CTOK_KEY_BYTES)) {
                 count_short(c, find_short(c, keys[i], slots[i]), keys[i], weight, base + start);
-                c->total = plus(c->total, weight);
+                n_short++;
             } else {
                 status = add_long(c, buf + start, stop - start, weight, base + start);
-                if (status != CTOK_OK) return status;
+                if (status != CTOK_OK) break;
             }
             start = stop;
         }
+        if (n_short) c->total = plus(c->total, weight <= CTOK_COUNTS_MOST / AHEAD ? weight * n_short : CTOK_COUNTS_MOST);
+        if (status != CTOK_OK) return status;
         begin = start;
     }
     return CTOK_OK;

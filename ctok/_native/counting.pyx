@@ -49,6 +49,27 @@ def first_bad(data):
     return -1 if status == CTOK_OK else <Py_ssize_t>bad
 
 
+def line_ends(data):
+    """Return where the lines of `data` end, line ends included, and the last one without: uint64 as bytes."""
+    cdef const uint8_t[::1] view = data
+    cdef size_t i, n = view.shape[0], lines = 0
+    cdef uint64_t *to
+    with nogil:
+        for i in range(n):
+            lines += view[i] == 10
+    if n and view[n - 1] != 10:
+        lines += 1
+    ends = PyBytes_FromStringAndSize(NULL, 8 * lines)
+    to = <uint64_t *>PyBytes_AS_STRING(ends)
+    with nogil:
+        lines = 0
+        for i in range(n):
+            if view[i] == 10 or i == n - 1:
+                to[lines] = i + 1
+                lines += 1
+    return ends
+
+
 def are_ends(ends, size):
     """Return whether uint32 ends do not fall, and the last one is `size`."""
     cdef const uint32_t[::1] stops = memoryview(ends).cast("I")

@@ -6,7 +6,7 @@ import os
 from array import array
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 
-from .._native.counting import first_bad
+from .._native.counting import first_bad, line_ends
 from ..errors import CorpusError
 from . import _files
 
@@ -255,13 +255,8 @@ class _Files(Corpus):
             data = left + data
             stop = len(data) if is_last else data.rfind(b"\n") + 1
             data, left = data[:stop], data[stop:]
-            ends, at = array("Q"), 0
-            for line in data.split(b"\n"):
-                at += len(line) + 1
-                ends.append(at)
-            ends.pop()  # what stands behind the last line end
-            if (ends[-1] if ends else 0) != stop:
-                ends.append(stop)
+            ends = array("Q")
+            ends.frombytes(line_ends(data))
             if ends:
                 yield Block(data, ends, False, read)
 
