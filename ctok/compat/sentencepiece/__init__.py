@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from ._normalizer import SentencePieceNormalizer  # type: ignore[import-not-found,unused-ignore]
+    from ._normalizer import SentencePieceNormalizer
 
 __version__ = "0.2.3"
 
