@@ -1,9 +1,10 @@
 """What SentencePiece does around merging: user-defined pieces are cut out of the text before, and what is no id is taken apart behind.
 
-Of the user-defined pieces that begin at a place the longest is taken, from left to right; what lies between two of them is merged by itself.
+Of the user-defined pieces that begin at a place the longest is taken, from left to right; what lies between two of them is merged by
+itself.
 
-Merging works with symbols. Two kinds of them are no ids: pieces that are out of use (unused), and characters that are only part of pieces. An
-unused piece is taken apart into the two symbols that it was joined from, and so on. The reference notes these two whenever a pair that
+Merging works with symbols. Two kinds of them are no ids: pieces that are out of use (unused), and characters that are only part of pieces.
+An unused piece is taken apart into the two symbols that it was joined from, and so on. The reference notes these two whenever a pair that
 gives the piece comes in sight, anywhere in the text; it always notes the same. For as long as two symbols stand side by side that spell
 the piece, nothing from outside has joined with a part of it, so all that happened between its ends is what happens when the piece is merged
 alone; and there two symbols are left just once. So each symbol has its parts for good, worked out beforehand.
@@ -14,11 +15,12 @@ cimport cython
 from libc.stdint cimport UINT32_MAX, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free, ctok_bytes_push, ctok_bytes_reserve, ctok_bytes_set
-from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
+from ctok._native.c_bytes cimport (
+    ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free, ctok_bytes_push, ctok_bytes_reserve, ctok_bytes_set)
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push
 from ctok._native.c_model cimport ctok_le32_get, ctok_le32_put
 from ctok._native.c_trie cimport (
-    CTOK_TRIE_ROOT, ctok_trie, ctok_trie_free, ctok_trie_goes_on, ctok_trie_init, ctok_trie_piece, ctok_trie_step, ctok_trie_unit)
+    CTOK_TRIE_ROOT, ctok_trie_free, ctok_trie_goes_on, ctok_trie_init, ctok_trie_piece, ctok_trie_step, ctok_trie_unit)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed,
     ctok_status, ctok_token, ctok_vocab, ctok_vocab_find)
