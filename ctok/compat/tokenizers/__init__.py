@@ -14,7 +14,8 @@ Differences
   template with a name that nothing stands for, a merge whose result is no token.
 - What ctok cannot run is refused by `Tokenizer.from_file` and its like, or by the first call after a component was assigned: a
   pattern that ctok cannot read. Files that contradict themselves are refused (two tokens with one id).
-- Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, trainers, `implementations` and `tools` are not here.
+- Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, `trainers`, `implementations` and `tools` are not here;
+  `ctok.train` trains.
 - `Unigram` does not sample: `alpha` and `nbest_size` are kept, and of no effect.
 - `Tokenizer.from_pretrained` reads folders and downloads nothing.
 - `async_*` methods work under asyncio and trio, and stop soon after they are cancelled. They return coroutines.
