@@ -14,4 +14,4 @@ cdef extern from *:
 
 
 version = CTOK_VERSION.decode()
-mode = CTOK_BUILD_MODE.decode()      # "release", "test", "sanitize" or "coverage"
+mode = CTOK_BUILD_MODE.decode()      # "release", "quick", "test", "sanitize" or "coverage"
