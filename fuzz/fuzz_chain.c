@@ -165,6 +165,17 @@ static void compare(const ctok_view *view, const ctok_vocab *table, const uint8_
     ctok_text_free(&text);
 }
 
+/* The vocabulary as a SentencePiece model's: byte pieces where a text says so, of the others all kinds. types has a place for each id. */
+static ctok_piece_texts piece_texts(const ctok_vocab *v, uint8_t *types, int keeps_first) {
+    static const uint8_t surface[] = " \xe2\x81\x87 ";
+    for (uint32_t id = 0; id < v->n_ids; id++) {
+        const ctok_token *t = &v->by_id[id];
+        types[id] = ctok_byte_of(v->bytes + t->begin, t->len) >= 0 ? CTOK_PIECE_BYTE : (uint8_t)(1 + id % 5);
+    }
+    const ctok_piece_texts pieces = {types, surface, sizeof surface - 1, keeps_first};
+    return pieces;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ctok_op_spec specs[8];
     uint8_t bytes[512];
@@ -180,7 +191,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check(status == CTOK_OK);
     chain.rewrite = upper;
     make_vocab(&v);
-    const ctok_view view = {&chain, &v, data[at] >> 7};
+    uint8_t types[20];
+    const ctok_piece_texts pieces = piece_texts(&v, types, data[at] & 1);
+    const ctok_view view = {&chain, &v, data[at] & 0x40 ? &pieces : NULL, data[at] >> 7};
     check(ctok_view_fill(&view, by_id, &texts) == CTOK_OK);
     memset(&table, 0, sizeof table);
     table.n_ids = v.n_ids;
