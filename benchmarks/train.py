@@ -102,7 +102,9 @@ def run(engine, path, split, size, threads, peers):
     if not os.path.exists(python):
         return {"missing": f"no {python}"}
     command = [python, os.path.abspath(__file__), "--work", engine, split, str(size), str(threads or 0), path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Our own worker imports what this process does, also from a tree that is built in place.
+    environment = os.environ | ({"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} if is_own else {})
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return json.loads(done.stdout) if done.returncode == 0 else {"missing": done.stderr.strip().splitlines()[-1]}
 
 

@@ -93,6 +93,8 @@ def main(argv=None):
     if args.worker:
         work(*args.worker, args.size, args.threads)
         return
+    # Workers import what this process does: an unbuilt tree in the current folder must not hide the installed package.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with tempfile.TemporaryDirectory() as folder:
         with open(args.corpus, encoding="utf-8", errors="ignore") as file:
             lines = file.read().split("\n")
@@ -107,8 +109,8 @@ def main(argv=None):
             for engine in [name for name in args.engines.split(",") if name in ENGINES[model]]:
                 own = ["--worker", engine, model, paths["corpus"], paths["held_out"]]
                 own += ["--size", str(args.size), "--threads", str(args.threads)]
-                command = [sys.executable, "-m", "benchmarks.train_models", args.corpus, *own]
-                done = subprocess.run(command, capture_output=True, text=True)
+                command = [sys.executable, __file__, args.corpus, *own]
+                done = subprocess.run(command, capture_output=True, text=True, env=environment)
                 if done.returncode:
                     sys.exit(f"{engine}, {model}: {done.stderr}")
                 told = json.loads(done.stdout.splitlines()[-1])

@@ -66,6 +66,6 @@ def test_tokenizer_json_of_small_ranks_lists_every_way_to_merge(data):
 @pytest.mark.slow
 def test_benchmark_of_trained_models_gives_a_table(data):
     text = str(data / "code.txt")
-    done = run("from benchmarks.train_models import main; main()", text, "--size", "40", "--engines", "ctok", cwd=ROOT)
+    done = run("from benchmarks.train_models import main; main()", text, "--size", "40", "--engines", "ctok", cwd=data)
     assert done.returncode == 0, done.stderr
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [["unigram", "ctok"], ["wordpiece", "ctok"]]

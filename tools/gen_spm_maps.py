@@ -45,7 +45,7 @@ def main():
     tables = {name: table(name) for name in NAMES}
     if args.check:
         # What it holds counts: other versions of the compressor may pack it otherwise.
-        sys.path.insert(0, str(ROOT))
+        sys.path.append(str(ROOT))  # last: an unbuilt tree must not hide the installed package
         from ctok.formats.charsmap import named
 
         same = TARGET.exists() and {name: named(name) for name in NAMES} == tables
