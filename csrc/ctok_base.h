@@ -35,4 +35,15 @@ typedef enum ctok_status {
 #define CTOK_NOINLINE
 #endif
 
+/* ctok_lowest_bit - the place of the lowest bit that is set; there must be one. */
+static inline unsigned ctok_lowest_bit(uint64_t bits) {
+#if defined(__GNUC__) || defined(__clang__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    unsigned i = 0;
+    while (!(bits >> i & 1)) i++;
+    return i;
+#endif
+}
+
 #endif

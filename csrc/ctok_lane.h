@@ -46,15 +46,7 @@ static inline int32_t ctok_lane_least(const int32_t *ranks, size_t blocks) {
 }
 
 /* ctok_lane_first - the first place of a set that is not empty. */
-static inline unsigned ctok_lane_first(uint64_t places) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctzll(places);
-#else
-    unsigned i = 0;
-    while (!(places >> i & 1)) i++;
-    return i;
-#endif
-}
+static inline unsigned ctok_lane_first(uint64_t places) { return ctok_lowest_bit(places); }
 
 /* ctok_lane_next - the first place behind `place` that is in the set; there must be one. */
 static inline unsigned ctok_lane_next(uint64_t places, unsigned place) {

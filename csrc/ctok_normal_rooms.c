@@ -94,21 +94,11 @@ static uint64_t bits_of(const uint8_t *p, uint8_t c) {
     return bits;
 }
 
-static unsigned lowest(uint64_t bits) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctzll(bits);
-#else
-    unsigned i = 0;
-    while (!(bits >> i & 1)) i++;
-    return i;
-#endif
-}
-
 /* 64 bytes with the content (at most 8 bytes, in text[8]) in the place of the bytes that the bits name. Returns where the output ends. */
 static uint8_t *replace_in_window(const uint8_t *p, uint64_t bits, const uint8_t text[8], size_t m, uint8_t *to) {
     unsigned from = 0;
     while (bits) {
-        const unsigned at = lowest(bits);
+        const unsigned at = ctok_lowest_bit(bits);
         memcpy(to, p + from, 16);
         if (CTOK_UNLIKELY(at - from > 16)) memcpy(to + 16, p + from + 16, at - from - 16);
         to += at - from;

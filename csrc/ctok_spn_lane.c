@@ -27,16 +27,6 @@ typedef struct lane {
     int blank_before;
 } lane;
 
-static unsigned lowest(uint64_t bits) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctzll(bits);
-#else
-    unsigned i = 0;
-    while (!(bits >> i & 1)) i++;
-    return i;
-#endif
-}
-
 static uint64_t below(unsigned i) { return i < 64 ? (UINT64_C(1) << i) - 1 : UINT64_MAX; }
 
 /* ---- what a window holds, as bits ---- */
@@ -146,7 +136,7 @@ static uint8_t *copy(uint8_t *to, const uint8_t *p, unsigned n) {
 static uint8_t *put_window(const ctok_spn *m, const uint8_t *p, uint64_t blanks, unsigned k, uint8_t *to) {
     unsigned from = 0;
     while (blanks) {
-        const unsigned at = lowest(blanks);
+        const unsigned at = ctok_lowest_bit(blanks);
         to = copy(to, p + from, at - from);
         memcpy(to, m->blank, 4);
         to += m->n_blank;
@@ -160,15 +150,15 @@ static uint8_t *put_window(const ctok_spn *m, const uint8_t *p, uint64_t blanks,
 static uint8_t *put_rows(const ctok_spn *m, const uint8_t *p, uint64_t blanks, unsigned k, int blank, uint8_t *to) {
     unsigned from = 0;
     if (blank && blanks & 1) {
-        from = ~blanks ? lowest(~blanks) : 64;
+        from = ~blanks ? ctok_lowest_bit(~blanks) : 64;
         blanks &= ~below(from);
     }
     while (blanks) {
-        const unsigned at = lowest(blanks);
+        const unsigned at = ctok_lowest_bit(blanks);
         to = copy(to, p + from, at - from);
         memcpy(to, m->blank, 4);
         to += m->n_blank;
-        from = ~(blanks >> at) ? at + lowest(~(blanks >> at)) : 64;
+        from = ~(blanks >> at) ? at + ctok_lowest_bit(~(blanks >> at)) : 64;
         blanks &= ~below(from);
     }
     return copy(to, p + from, k - from);
@@ -201,7 +191,7 @@ static int take_window(const ctok_spn *m, lane *l, const uint8_t *p, unsigned n)
     }
     while (n) {
         w.stops |= ~below(n);
-        const unsigned k = w.stops ? lowest(w.stops) : WINDOW;
+        const unsigned k = w.stops ? ctok_lowest_bit(w.stops) : WINDOW;
         const size_t before = l->pos;
         if (k) put_plain(m, l, p, w.blanks, k);
         if (k == n) return 1;

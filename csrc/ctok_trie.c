@@ -79,19 +79,6 @@ static uint64_t bits_at(const uint64_t *map, size_t i) {
     return shift ? map[word] >> shift | map[word + 1] << (64 - shift) : map[word];
 }
 
-static unsigned lowest_bit(uint64_t x) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctzll(x);
-#else
-    unsigned n = 0;
-    while (!(x & 1)) {
-        x >>= 1;
-        n++;
-    }
-    return n;
-#endif
-}
-
 static unsigned class_of(size_t n) {
     return n == 1 ? 0 : n == 2 ? 1 : n <= 4 ? 2 : n <= 16 ? 3 : 4;
 }
@@ -116,7 +103,7 @@ static ctok_status place_one(builder *b, uint8_t label, size_t *base) {
         else fit = 0; /* only in the first words: some place is left empty */
         if (!fit) continue;
         if (word > b->cursor[0] + PATIENCE) b->cursor[0] = word - PATIENCE / 2;
-        *base = from + lowest_bit(fit) - label;
+        *base = from + ctok_lowest_bit(fit) - label;
         take(b, *base, &label, 1);
         return CTOK_OK;
     }
@@ -132,7 +119,7 @@ static ctok_status place(builder *b, const uint8_t *labels, size_t n, size_t *ba
         uint64_t fit = ~b->used_base[from >> 6];
         for (size_t i = 0; i < n && fit; i++) fit &= ~bits_at(b->used, from + labels[i]);
         if (!fit) continue;
-        *base = from + lowest_bit(fit);
+        *base = from + ctok_lowest_bit(fit);
         if (windows > PATIENCE) *cursor = from + labels[0] - 2 * 64;
         break;
     }

@@ -85,16 +85,6 @@ static inline uint64_t ctok_words_marks(const uint8_t *p) {
     return marks;
 }
 
-static inline unsigned ctok_words_lowest(uint64_t bits) {
-#if defined(__GNUC__) || defined(__clang__)
-    return (unsigned)__builtin_ctzll(bits);
-#else
-    unsigned i = 0;
-    for (; !(bits & 1); bits >>= 1) i++;
-    return i;
-#endif
-}
-
 /* ctok_words_cut - where words of p[0..n) stop, from the one that starts at pos on: at most CTOK_WORDS_BLOCK + 64 places, ascending; the last
  * may be n. Returns how many, at least one if pos < n; n < 2^32. */
 static inline size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint32_t *stops) {
@@ -112,7 +102,7 @@ static inline size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint
         uint64_t borders = marks & ~(marks << 3 | before);
         if (at == pos) borders &= ~UINT64_C(1);
         before = marks >> 61;
-        for (; borders; borders &= borders - 1) stops[found++] = (uint32_t)(at + ctok_words_lowest(borders));
+        for (; borders; borders &= borders - 1) stops[found++] = (uint32_t)(at + ctok_lowest_bit(borders));
         at += 64;
     }
     if (at >= n) stops[found++] = (uint32_t)n;

@@ -235,9 +235,22 @@ cdef dict names_of(const Alignment *a):
     return names
 
 
-cdef object raise_in(const Alignment *a, ctok_status status, bytes text, original, Literals literals):
-    bad = place_in(original, text, a.bad) if status == CTOK_ERR_STOPPED else len(original)
-    raise_for(status, bad, a.number, original, literals)
+cdef object run(Alignment *a, bytes text, original, Literals literals, str done):
+    """Take the whole text through the stages; `original` is what it was made from, or None. `done` is what an error says cannot be."""
+    cdef Frame whole
+    cdef ctok_status status
+    cdef const uint8_t *p = text
+    cdef size_t n = len(text)
+    if n >= 1 << 30:
+        raise ValueError(f"a text of {n} bytes is too long to be {done}; 1 GiB is the limit")
+    memset(&whole, 0, sizeof(whole))
+    with nogil:
+        status = sift_whole(a, &a.policy.raw, align_segment, p, n, &whole)
+    if status != CTOK_OK:
+        if original is None:
+            original = text
+        bad = place_in(original, text, a.bad) if status == CTOK_ERR_STOPPED else len(original)
+        raise_for(status, bad, a.number, original, literals)
 
 
 def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, first=True, original=None, as_reference=False):
@@ -267,22 +280,12 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
     template is applied.
     """
     cdef Alignment a
-    cdef Frame whole
-    cdef ctok_status status
-    cdef const uint8_t *p = text
-    cdef size_t n = len(text)
     cdef Literals literals = tokenizer.policy(allowed, disallowed)
-    if n >= 1 << 30:
-        raise ValueError(f"a text of {n} bytes is too long to be aligned; 1 GiB is the limit")
-    memset(&whole, 0, sizeof(whole))
     try:
         begin(&a, tokenizer, literals)
         a.is_later = not first
         a.origins = CTOK_ORIGINS_REFERENCE if as_reference else CTOK_ORIGINS_WHOLE
-        with nogil:
-            status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
-        if status != CTOK_OK:
-            raise_in(&a, status, text, text if original is None else original, literals)
+        run(&a, text, original, literals, "aligned")
         return column(&a.ids), column(&a.starts), column(&a.stops), column(&a.words), column(&a.added), names_of(&a)
     finally:
         end(&a)
@@ -291,21 +294,11 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
 def stretches(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, original=None):
     """Return what the model gets of a text, as bytes, and the ids of added tokens between that. Parameters as `align` has them."""
     cdef Alignment a
-    cdef Frame whole
-    cdef ctok_status status
-    cdef const uint8_t *p = text
-    cdef size_t n = len(text)
     cdef Literals literals = tokenizer.policy(allowed, disallowed)
-    if n >= 1 << 30:
-        raise ValueError(f"a text of {n} bytes is too long to be taken apart; 1 GiB is the limit")
-    memset(&whole, 0, sizeof(whole))
     try:
         begin(&a, tokenizer, literals)
         a.collects = True
-        with nogil:
-            status = sift_whole(&a, &a.policy.raw, align_segment, p, n, &whole)
-        if status != CTOK_OK:
-            raise_in(&a, status, text, text if original is None else original, literals)
+        run(&a, text, original, literals, "taken apart")
         return parts_of(&a)
     finally:
         end(&a)

@@ -36,6 +36,7 @@ cdef class PieceModel:
     cdef Stretches stretches
     cdef double scale
     cdef readonly double gain
+    cdef list totals(self, void (*work)(void *, size_t) noexcept nogil, int num_threads)
     cdef int run(self, void (*work)(void *, size_t) noexcept nogil, int64_t *sums, int num_threads, double *losses=*,
                  double token_cost=*) except -1
     cdef int changed(self) except -1

@@ -295,24 +295,20 @@ cdef class PieceModel:
 
     def expected(self, int num_threads=1):
         """Return how often each piece is expected, as a list of floats in the order of the pieces; sets `gain`."""
-        cdef int64_t *sums = <int64_t *>ctok_mem_zeroed(self.m.n, sizeof(int64_t))
-        cdef uint32_t i
-        if sums == NULL:
-            raise MemoryError("no memory for the counts of pieces")
-        try:
-            self.run(expect_all, sums, num_threads)
-            return [<double>sums[i] / self.scale for i in range(self.m.n)]
-        finally:
-            ctok_mem_free(sums)
+        return [total / self.scale for total in self.totals(expect_all, num_threads)]
 
     def counted(self, int num_threads=1):
         """Return how often each piece stands in the best paths, as a list of ints in the order of the pieces."""
+        return self.totals(count_all, num_threads)
+
+    cdef list totals(self, void (*work)(void *, size_t) noexcept nogil, int num_threads):
+        """What `work` adds up, by piece."""
         cdef int64_t *sums = <int64_t *>ctok_mem_zeroed(self.m.n, sizeof(int64_t))
         cdef uint32_t i
         if sums == NULL:
             raise MemoryError("no memory for the counts of pieces")
         try:
-            self.run(count_all, sums, num_threads)
+            self.run(work, sums, num_threads)
             return [sums[i] for i in range(self.m.n)]
         finally:
             ctok_mem_free(sums)

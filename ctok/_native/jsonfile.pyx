@@ -3,7 +3,7 @@
 No Python object is made for an entry. What else such a file says is small; it is handed on as JSON with the two tables cut out.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport nextafter
 from libc.stdint cimport uint8_t, uint32_t
@@ -15,6 +15,7 @@ from ctok._native.c_json cimport (
     ctok_text_entry, ctok_text_hash, ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size, ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+from ctok._native.octets cimport first_of, octets_of, room_of
 
 from ..errors import VocabularyFileError
 
@@ -48,21 +49,6 @@ _FAULTS = {
 }
 _KINDS = (None, "ids", "pieces")
 _MERGE_KINDS = (None, "texts", "pairs")
-
-cdef uint8_t[1] _nothing
-
-
-cdef inline const uint8_t *_first(const uint8_t[::1] view) noexcept:
-    return &view[0] if view.shape[0] else _nothing
-
-
-cdef inline uint8_t *_octets(bytes b) noexcept:
-    return <uint8_t *>PyBytes_AS_STRING(b)
-
-
-cdef bytes _room(size_t n):
-    return PyBytes_FromStringAndSize(NULL, <Py_ssize_t>n)
-
 
 cdef Py_ssize_t _enter_key(ctok_json *j, bytes key) except -2:
     """Stand at the value of a key of the object here; -1 when there is none."""
@@ -103,7 +89,7 @@ def locate(buffer, where):
     cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
     cdef ctok_json j
     cdef Py_ssize_t at
-    ctok_json_init(&j, _first(view), <size_t>view.shape[0])
+    ctok_json_init(&j, first_of(view), <size_t>view.shape[0])
     for step in where:
         at = _enter_item(&j, step) if isinstance(step, int) else _enter_key(&j, step.encode())
         if at < 0:
@@ -118,16 +104,16 @@ def line_of(buffer, Py_ssize_t at):
     cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
     if not 0 <= at <= view.shape[0]:
         raise ValueError(f"{at} is no place in a text of {view.shape[0]} bytes")
-    return ctok_json_line(_first(view), <size_t>at)
+    return ctok_json_line(first_of(view), <size_t>at)
 
 
 cdef tuple _written(const ctok_texttable *t):
     """The buffers of a `TokenTable`."""
     cdef ctok_status status
-    data, ends, ids = _room(ctok_texttable_size(t)), _room(4 * <size_t>t.n), _room(4 * <size_t>t.n)
-    cdef uint8_t *to_data = _octets(data)
-    cdef uint8_t *to_ends = _octets(ends)
-    cdef uint8_t *to_ids = _octets(ids)
+    data, ends, ids = room_of(ctok_texttable_size(t)), room_of(4 * <size_t>t.n), room_of(4 * <size_t>t.n)
+    cdef uint8_t *to_data = octets_of(data)
+    cdef uint8_t *to_ends = octets_of(ends)
+    cdef uint8_t *to_ids = octets_of(ids)
     with nogil:
         status = ctok_texttable_write(t, to_data, to_ends, to_ids)
     if status != CTOK_OK:
@@ -153,7 +139,7 @@ def read_tekken(buffer, uint32_t wanted, uint32_t first):
         ``(data, ends, ids)``.
     """
     cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
-    cdef const uint8_t *text = _first(view)
+    cdef const uint8_t *text = first_of(view)
     cdef size_t n = <size_t>view.shape[0]
     cdef ctok_texttable t
     cdef ctok_status status
@@ -214,7 +200,7 @@ cdef class JsonFile:
         cdef ctok_status status
         self.path = path
         self.view = memoryview(buffer).cast("B")
-        cdef const uint8_t *text = _first(self.view)
+        cdef const uint8_t *text = first_of(self.view)
         cdef size_t n = <size_t>self.view.shape[0]
         with nogil:
             status = ctok_jsonvocab_read(&self.f, text, n, bare, &error)
@@ -239,7 +225,7 @@ cdef class JsonFile:
         if error.fault == CTOK_JV_PART or error.fault == CTOK_JV_RESULT:
             self._refuse_merge(error.entry, error.side if error.fault == CTOK_JV_PART else 2)
         cdef size_t where = min(error.where, <size_t>self.view.shape[0])
-        cdef size_t line = ctok_json_line(_first(self.view), where)
+        cdef size_t line = ctok_json_line(first_of(self.view), where)
         cdef size_t begin = where
         while begin and self.view[begin - 1] != c"\n":
             begin -= 1
@@ -346,16 +332,16 @@ cdef class JsonFile:
             raise MemoryError()
         if status != CTOK_OK:
             self._refuse_merge(self.f.merges.bad + self.headers, 2)
-        cdef bytes out = _room(8 * <size_t>self.f.merges.n)
-        cdef uint8_t *to = _octets(out)
+        cdef bytes out = room_of(8 * <size_t>self.f.merges.n)
+        cdef uint8_t *to = octets_of(out)
         with nogil:
             ctok_mergeids_write(&self.f.merges, &self.f.table, to)
         return out
 
     def joined(self):
         """Return the id that each merge gives, little-endian uint32; after `merges`, which finds out."""
-        cdef bytes out = _room(4 * <size_t>self.f.merges.n)
-        cdef uint8_t *to = _octets(out)
+        cdef bytes out = room_of(4 * <size_t>self.f.merges.n)
+        cdef uint8_t *to = octets_of(out)
         with nogil:
             ctok_mergeids_write_joined(&self.f.merges, &self.f.table, to)
         return out

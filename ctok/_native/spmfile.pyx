@@ -4,7 +4,6 @@ No Python object is made for a piece. Nothing is opened or written; the caller i
 the error messages.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
@@ -18,6 +17,7 @@ from ctok._native.c_spm cimport (
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_status,
 )
+from ctok._native.octets cimport first_of, octets_of, room_of
 
 from ..errors import VocabularyFileError
 
@@ -49,21 +49,6 @@ _PIECE_FIELDS = {1: "piece", 2: "score", 3: "type"}
 _OF_SCORE = (24,)
 _OF_PIECES = (22, 27, 28)
 _CUT = "The file looks truncated; get it again."
-
-cdef uint8_t[1] _nothing
-
-
-cdef inline const uint8_t *_first(const uint8_t[::1] view) noexcept:
-    return &view[0] if view.shape[0] else _nothing
-
-
-cdef inline uint8_t *_octets(bytes b) noexcept:
-    return <uint8_t *>PyBytes_AS_STRING(b)
-
-
-cdef bytes _room(size_t n):
-    return PyBytes_FromStringAndSize(NULL, <Py_ssize_t>n)
-
 
 cdef _raise(ctok_spm_error error, path):
     field = None
@@ -116,7 +101,7 @@ def fields(buffer, names, prefix="", Py_ssize_t offset=0, path=None):
     cdef ctok_wire_fault fault
     found = []
     while at < end:
-        fault = ctok_wire_next(_first(view), end, &at, &f)
+        fault = ctok_wire_next(first_of(view), end, &at, &f)
         if fault != CTOK_WIRE_OK or len(found) == _MOST_FIELDS:
             raise VocabularyFileError(
                 _FAULTS[fault] if fault != CTOK_WIRE_OK else "there are more than 2**20 fields",
@@ -175,7 +160,7 @@ cdef class ModelFile:
         cdef size_t n
         self.view = memoryview(buffer).cast("B")
         self.path = path
-        file, n = _first(self.view), <size_t>self.view.shape[0]
+        file, n = first_of(self.view), <size_t>self.view.shape[0]
         with nogil:
             status = ctok_spm_read(&self.s, file, n, &error)
         self._settle(status, error)
@@ -219,7 +204,7 @@ cdef class ModelFile:
         cdef ctok_spm_rules rules
         cdef ctok_spm_error error
         cdef ctok_status status
-        cdef const uint8_t *file = _first(self.view)
+        cdef const uint8_t *file = first_of(self.view)
         rules.once = kind == "bpe"
         rules.finite = rules.normal = kind == "unigram"
         rules.bytes = byte_fallback
@@ -237,8 +222,8 @@ cdef class ModelFile:
         if not self.checked:
             raise ValueError("the pieces are not in order before they are checked")
         cdef size_t n = self.s.n
-        data, ends, ids, scores, types = _room(self.s.n_bytes), _room(4 * n), _room(4 * n), _room(4 * n), _room(n)
-        ctok_spm_table(&self.s, _first(self.view), _octets(data), _octets(ends), _octets(ids), _octets(scores), _octets(types))
+        data, ends, ids, scores, types = room_of(self.s.n_bytes), room_of(4 * n), room_of(4 * n), room_of(4 * n), room_of(n)
+        ctok_spm_table(&self.s, first_of(self.view), octets_of(data), octets_of(ends), octets_of(ids), octets_of(scores), octets_of(types))
         return data, ends, ids, scores, types
 
     def text(self, uint32_t number):
@@ -256,7 +241,7 @@ cdef class ModelFile:
         """Return the id of the piece of a type that has a text, or None."""
         if not self.checked:
             raise ValueError("the pieces are not in order before they are checked")
-        cdef uint32_t found = ctok_spm_find(&self.s, _first(self.view), type, _octets(text), <size_t>len(text))
+        cdef uint32_t found = ctok_spm_find(&self.s, first_of(self.view), type, octets_of(text), <size_t>len(text))
         return None if found == CTOK_NO_ID else found
 
 
@@ -285,7 +270,7 @@ cdef class PieceWriter:
         if self.ends.shape[0] != 4 * n or self.ids.shape[0] != 4 * n or self.scores.shape[0] != 4 * n:
             raise ValueError(f"{n} pieces need as many ends, ids and scores")
         self.o = ctok_spm_out(
-            _first(self.data), _first(self.ends), _first(self.ids), _first(self.scores), _first(self.types),
+            first_of(self.data), first_of(self.ends), first_of(self.ids), first_of(self.scores), first_of(self.types),
             <size_t>self.data.shape[0], <uint32_t>n, NULL,
         )
         self.o.at = <uint32_t *>ctok_mem_alloc(self.o.n, sizeof(uint32_t))

@@ -5,6 +5,7 @@ from ctok._native.c_vocab cimport ctok_status
 from ctok._native.model cimport Model, Table
 from ctok._native.viterbi cimport Node, UnigramModel
 
+# Room for the best paths to all places of a text of less than `cap` bytes. Zeroed = none.
 cdef struct UnigramScratch:
     Node *nodes
     uint32_t *stops
@@ -22,6 +23,9 @@ cdef class Unigram(ScoredPieces):
 cdef object plant(UnigramModel *m, Table table)
 # The functions of the model; m.unk and m.byte_ids are set.
 cdef void set_unigram(ScoredPieces model)
+
+cdef ctok_status unigram_reserve(UnigramScratch *s, size_t n) noexcept nogil
+cdef void unigram_unreserve(UnigramScratch *s) noexcept nogil
 
 # As csrc/ctok_model.h says.
 cdef void *unigram_scratch_new(const void *model) noexcept nogil

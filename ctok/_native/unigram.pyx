@@ -186,25 +186,27 @@ cdef void *unigram_scratch_new(const void *model) noexcept nogil:
 
 cdef void unigram_scratch_free(void *scratch) noexcept nogil:
     if scratch != NULL:
-        ctok_mem_free((<UnigramScratch *>scratch).nodes)
-        ctok_mem_free((<UnigramScratch *>scratch).stops)
+        unigram_unreserve(<UnigramScratch *>scratch)
         ctok_mem_free(scratch)
 
 
-cdef ctok_status scratch_reserve(UnigramScratch *s, size_t n) noexcept nogil:
-    if s.cap >= n:
-        return CTOK_OK
+cdef void unigram_unreserve(UnigramScratch *s) noexcept nogil:
     ctok_mem_free(s.nodes)
     ctok_mem_free(s.stops)
-    n = max(n + n // 2, 256)
+    s.nodes = NULL
+    s.stops = NULL
     s.cap = 0
+
+
+cdef ctok_status unigram_reserve(UnigramScratch *s, size_t n) noexcept nogil:
+    if s.cap >= n:
+        return CTOK_OK
+    unigram_unreserve(s)
+    n = max(n + n // 2, 256)
     s.nodes = <Node *>ctok_mem_alloc(n, sizeof(Node))
     s.stops = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
     if s.nodes == NULL or s.stops == NULL:
-        ctok_mem_free(s.nodes)
-        ctok_mem_free(s.stops)
-        s.nodes = NULL
-        s.stops = NULL
+        unigram_unreserve(s)
         return CTOK_ERR_MEMORY
     s.cap = n
     return CTOK_OK
@@ -221,7 +223,7 @@ cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t 
         if status != CTOK_OK:
             ids.n = first
         return status
-    status = scratch_reserve(s, n + 1)
+    status = unigram_reserve(s, n + 1)
     if status != CTOK_OK:
         return status
     for i in range(n + 1):

@@ -19,13 +19,14 @@ from libc.string cimport memcpy
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_trie cimport CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+    CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
     CTOK_WORD_APART, CTOK_WORD_HERE, CTOK_WORD_IDS, ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
     ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_probe, ctok_words_put)
+from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
-from ctok._native.viterbi cimport Node, UnigramModel, char_size, viterbi_go_on
+from ctok._native.viterbi cimport UnigramModel, char_size, viterbi_go_on
 
 cdef enum:
     LONG = 1 << 14              # bytes from which on a word is encoded as an open text
@@ -42,9 +43,7 @@ cdef struct Places:
 
 cdef struct WordsScratch:
     ctok_words memory
-    Node *nodes
-    uint32_t *path
-    size_t cap
+    UnigramScratch room
     Places places
     uint32_t stops[STOPS]
     uint64_t keys[STOPS][2]
@@ -105,33 +104,14 @@ cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
 
 # ---- one word, from the actual sum ----
 
-cdef ctok_status reserve(WordsScratch *s, size_t n) noexcept nogil:
-    if s.cap >= n:
-        return CTOK_OK
-    ctok_mem_free(s.nodes)
-    ctok_mem_free(s.path)
-    n = max(n + n // 2, 256)
-    s.cap = 0
-    s.nodes = <Node *>ctok_mem_alloc(n, sizeof(Node))
-    s.path = <uint32_t *>ctok_mem_alloc(n, sizeof(uint32_t))
-    if s.nodes == NULL or s.path == NULL:
-        ctok_mem_free(s.nodes)
-        ctok_mem_free(s.path)
-        s.nodes = NULL
-        s.path = NULL
-        return CTOK_ERR_MEMORY
-    s.cap = n
-    return CTOK_OK
-
-
 cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     """The word p[0..n), which ends at `end` of the text."""
-    cdef WordsScratch *s = k.s
+    cdef UnigramScratch *s = &k.s.room
     cdef size_t i, next = 0, at = n, count = 0
     cdef ctok_status status
     if n > LONG and k.ends == NULL:
         return work_out_long(k, p, n)
-    status = reserve(s, n + 1)
+    status = unigram_reserve(s, n + 1)
     if status != CTOK_OK:
         return status
     for i in range(n + 1):
@@ -143,12 +123,12 @@ cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexc
     if status != CTOK_OK:
         return status
     while at:
-        s.path[count] = <uint32_t>at
+        s.stops[count] = <uint32_t>at
         count += 1
         at -= s.nodes[at].size
     while count and status == CTOK_OK:
         count -= 1
-        i = s.path[count]
+        i = s.stops[count]
         status = give(k, s.nodes[i].piece, p + i - s.nodes[i].size, s.nodes[i].size, end - n + i)
     k.sum = <float>s.nodes[n].score
     return status
@@ -337,8 +317,7 @@ cdef void words_scratch_free(void *scratch) noexcept nogil:
     cdef WordsScratch *s = <WordsScratch *>scratch
     if s != NULL:
         ctok_words_free(&s.memory)
-        ctok_mem_free(s.nodes)
-        ctok_mem_free(s.path)
+        unigram_unreserve(&s.room)
         ctok_mem_free(s)
 
 

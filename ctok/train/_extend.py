@@ -11,6 +11,7 @@ from ..errors import SpecError, TrainingError
 from ..spec import BPE, TokenTable
 from ..stagespecs.models import Unigram, WordLevel, WordPiece, table_of_texts
 from ..stagespecs.sentencepiece import NORMAL, Pieces
+from ._likelihood import replaced
 from ._renumber import listed, little
 from ._view import View
 
@@ -162,14 +163,7 @@ def _merge(
     more: set[tuple[int, int]] = set()
     for at in sorted(where.pop(pair)):
         ids, count = words[at]
-        made, i = [], 0
-        while i < len(ids):
-            if i + 1 < len(ids) and (ids[i], ids[i + 1]) == pair:
-                made.append(number)
-                i += 2
-            else:
-                made.append(ids[i])
-                i += 1
+        made = replaced(ids, pair, number)
         for gone in pairwise(ids):
             if gone in pairs:
                 pairs[gone] -= count

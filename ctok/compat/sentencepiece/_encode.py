@@ -254,12 +254,13 @@ class Encoder:
         raw = raw_of(text)
         engine = self._loaded()
         normalized, places = engine.normalize(raw)
-        if how.form in ("proto", "serialized_proto"):
+        is_placed = how.form in ("proto", "serialized_proto")
+        if is_placed:
             how.check_plain()
-            paths = engine.paths(normalized, size)
+        paths = engine.paths(normalized, size)
+        if is_placed:
             found = NBestSentencePieceText(engine.text_of(raw, normalized, places, path, score) for path, score in paths)
             return found if how.form == "proto" else found.SerializeToString()
-        paths = engine.paths(normalized, size)
         if how.form is str or how.form is bytes:
             return [self._shown(engine.names(normalized, *path), how) for path, _ in paths]
         before, behind = engine.around(how.add_bos, how.add_eos)
