@@ -14,8 +14,10 @@ Differences
   template with a name that nothing stands for, a merge whose result is no token.
 - What ctok cannot run is refused by `Tokenizer.from_file` and its like, or by the first call after a component was assigned: a
   pattern that ctok cannot read. Files that contradict themselves are refused (two tokens with one id).
-- Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, `trainers`, `implementations` and `tools` are not here;
-  `ctok.train` trains.
+- Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, `ParityBpeTrainer` (see
+  `ctok.train.train_languages`), `implementations` and `tools` are not here.
+- Training gives the reference's merges and words. `UnigramTrainer` gives other pieces (see `trainers`), the same on every run. A corpus
+  without text is an error, and so is a single str given as one. Malformed UTF-8 names file and place.
 - `Unigram` does not sample: `alpha` and `nbest_size` are kept, and of no effect.
 - `Tokenizer.from_pretrained` reads folders and downloads nothing.
 - `async_*` methods work under asyncio and trio, and stop soon after they are cancelled. They return coroutines.
@@ -28,7 +30,7 @@ Differences
 
 from __future__ import annotations
 
-from . import decoders, models, normalizers, pre_tokenizers, processors
+from . import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from ._encoding import Encoding
 from ._tokenizer import Tokenizer
 from ._tokens import AddedToken, Regex, Token
@@ -46,4 +48,5 @@ __all__ = [
     "normalizers",
     "pre_tokenizers",
     "processors",
+    "trainers",
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._tokens import AddedToken
+    from .trainers import Trainer
 
 __all__ = ["Tokenizer"]
 
@@ -155,6 +156,47 @@ class Tokenizer(Later):
         first = whole_of(instance(encoding, Encoding))
         second = None if pair is None else whole_of(instance(pair, Encoding))
         return Encoding.of(self._engine.post_process(first, second, self._options(add_special_tokens)))
+
+    # ---- train ----
+
+    def train(self, files: Sequence[str], trainer: Trainer | None = None) -> None:
+        """Replace the model by one learned from files, line by line; `trainer` None: that of the model's kind.
+
+        The special tokens of the trainer are added. Names may be those that `ctok.train.files` takes.
+
+        Raises
+        ------
+        CtokError
+            A file cannot be read, or is not UTF-8; the trainer is for another kind of model; there is nothing to learn from.
+        """
+        from ...train import files as corpus_of
+
+        names = [text(name) for name in sequence(files)]
+        with explained():
+            self._train(corpus_of(*names, lines=True), trainer)
+
+    def train_from_iterator(self, iterator: Any, trainer: Trainer | None = None, length: int | None = None) -> None:
+        """Replace the model by one learned from texts; as `train`.
+
+        Parameters
+        ----------
+        iterator
+            An iterable of str, or of lists of str. A single str is a `TypeError`.
+        length
+            Taken, and of no effect: progress is told in bytes.
+        """
+        from ._training import texts_of
+
+        self._train(texts_of(iterator), trainer)
+
+    def _train(self, corpus: Any, trainer: Trainer | None) -> None:
+        from . import _training, trainers
+
+        record = self._model.record
+        chosen = _training.default_trainer(record) if trainer is None else instance(trainer, trainers.Trainer)
+        stages = [None if cell is None else cell.record for cell in (self._cells["pre_tokenizer"], self._cells["normalizer"])]
+        self._model.put(_training.learned(chosen, corpus, record, *stages))
+        self._add(chosen.special_tokens)
 
     # ---- decode ----
 
