@@ -65,7 +65,7 @@ MODULES = {
     "spmfile": ["mem", "bytesort", "spm"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],
     "spmlattice": ["mem"],
-    "spmunigram": ["mem"],
+    "spmunigram": ["beside", "mem"],
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "stretches": ["mem", "bytesort", "counts", "utf8"],

@@ -25,6 +25,7 @@ CLOSE = st.builds(lambda a, b: -1.1 * a - b * 2.0**-22, st.integers(1, 3), st.in
 HUGE = st.sampled_from([-30000.125, -60000.33, -1e5, -100000.01, -33333.3, -1e8, -2.25])
 ODD = st.sampled_from([0.0, 0.3, 2.5, 1e-30, -1e-38, 4e-38, -1e-7, 12345.6])
 CHARS = st.sampled_from("aab\u00e9\u2581\u2581c")
+NEIGHBOURS = "abc,.\u00e9\u0436\u20ac\u4e16\u754c\U0001d11e\U0001f600\u2581\u2581"
 TYPES = [NORMAL, NORMAL, NORMAL, NORMAL, USER_DEFINED, UNUSED, CONTROL]
 
 
@@ -130,6 +131,19 @@ def test_words_met_before_come_out_the_same_at_any_sum(pieces, seed):
     assert kernel.encode_many([text.encode() for text in texts]) == [number for ids in want for number in ids]
     assert kernel.encode(texts[2].encode()) == want[2]
     assert kernel.encode_with_ends(texts[2].encode())[0] == want[2]
+
+
+@given(st.data(), st.booleans(), st.integers(0, 2**32))
+def test_texts_cut_where_no_piece_has_such_neighbours_come_out_the_same(data, has_bytes, seed):
+    rng = random.Random(seed)
+    scores = data.draw(st.sampled_from([EVEN, CLOSE, HUGE, ODD, st.floats(-20, 3, width=32)]))
+    texts = data.draw(st.lists(st.text(st.sampled_from(NEIGHBOURS), min_size=1, max_size=5), max_size=14, unique=True))
+    pieces = [UNK, ("q", -9.0, UNUSED), *((text, data.draw(scores), rng.choice(TYPES)) for text in texts), *(BYTES if has_bytes else [])]
+    live, kernel = reference(pieces), kernel_of(pieces)
+    parts = [*texts, *NEIGHBOURS, *("".join(rng.choices(NEIGHBOURS, k=5)) for _ in range(5)), "\u2581"]
+    for k in (3, 30, 3000, 3000):
+        text = "".join(rng.choices(parts, k=k))
+        assert kernel.encode(text.encode()) == live.encode(text)
 
 
 def test_words_that_depend_on_the_sum_are_not_taken_from_memory():

@@ -17,6 +17,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.c_beside cimport ctok_beside_free, ctok_beside_init
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
     CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
@@ -103,6 +104,7 @@ cdef class SpmUnigram(ScoredPieces):
             ctok_mem_free(self.path_score_of)
         ctok_mem_free(self.words.score_by_id)
         ctok_mem_free(self.words.found)
+        ctok_beside_free(&self.words.beside)
 
     cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n):
         """The pieces that a text can give, as a table of their own; the others are learnt."""
@@ -355,7 +357,7 @@ cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t
     w.seed = seed
     w.score_by_id = <float *>ctok_mem_zeroed(<size_t>n + 1, sizeof(float))
     w.found = <float *>ctok_mem_alloc(<size_t>kept.n + 1, sizeof(float))
-    if w.score_by_id == NULL or w.found == NULL:
+    if w.score_by_id == NULL or w.found == NULL or ctok_beside_init(&w.beside, kept.data, kept.ends, kept.n) != CTOK_OK:
         raise MemoryError("no memory for the model")
     w.found[0] = -INFINITY
     for i in range(kept.n):

@@ -10,12 +10,16 @@ best path stay as they are as long as the least lead over a second best, found w
 
 and the limit is where that ends. Where the sum is within it, the path is taken and its scores are added, as they would have been. Else, and
 near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
+
+The same holds for the parts of a word between places that no piece reaches across (csrc/ctok_beside.h), of which there are far fewer
+different ones. So a word that is not remembered is put together from its parts; it holds as long as all of them do.
 """
 
 from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_next
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_trie cimport CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
@@ -40,6 +44,14 @@ cdef struct Places:
     float second[PLACES]        # the second best
     uint32_t piece[PLACES]      # the last piece of the best
     uint8_t start[PLACES]       # where that starts
+
+# What is known of a part of a text.
+cdef struct Answer:
+    const ctok_id *ids          # its tokens, one for each unknown character
+    size_t n
+    float limit                 # as long as the sum before it is less far from 0, these are right
+    bint unknown
+    ctok_id room[REMEMBERED + 1]
 
 cdef struct WordsScratch:
     ctok_words memory
@@ -89,17 +101,26 @@ cdef ctok_status give(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_
 
 
 cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
-    """Remembered tokens, unknown ones among them."""
+    """Remembered tokens, unknown ones among them: an id for each character."""
+    cdef const float *score_by_id = k.w.score_by_id
+    cdef ctok_id unk = k.w.m.unk
+    cdef ctok_id *to
     cdef size_t i
-    cdef bint unknown
-    cdef ctok_status status = CTOK_OK
+    cdef float sum = k.sum
+    cdef bint before = k.unknown, unknown
+    if ctok_ids_reserve(k.ids, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    to = k.ids.at + k.ids.n
     for i in range(n):
-        k.sum += k.w.score_by_id[ids[i]]
-        unknown = ids[i] == k.w.m.unk
-        if status == CTOK_OK and not (unknown and k.unknown):
-            status = ctok_ids_push(k.ids, ids[i])
-        k.unknown = unknown
-    return status
+        sum += score_by_id[ids[i]]
+        unknown = ids[i] == unk
+        to[0] = ids[i]
+        to += not (unknown and before)
+        before = unknown
+    k.ids.n = to - k.ids.at
+    k.sum = sum
+    k.unknown = before
+    return CTOK_OK
 
 
 # ---- one word, from the actual sum ----
@@ -198,53 +219,120 @@ cdef size_t find_paths(const WordsModel *k, Places *at, const uint8_t *p, size_t
     return n_chars
 
 
-cdef ctok_status find(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
-    """A word that is not remembered: find its best path and remember it."""
-    cdef Places *at = &k.s.places
-    cdef ctok_id ids[REMEMBERED + 1]
-    cdef uint8_t stops[REMEMBERED + 1]
-    cdef size_t place = n, first = REMEMBERED + 1, i, n_chars = find_paths(k.w, at, p, n)
-    cdef float lead = INFINITY, limit
+cdef bint find(const WordsModel *w, Places *at, const uint8_t *p, size_t n, Answer *found) noexcept nogil:
+    """The best path of p[0..n), and how long it is the best; False if there is none: it is not UTF-8."""
+    cdef size_t place = n, first = REMEMBERED + 1, n_chars = find_paths(w, at, p, n)
+    cdef float lead = INFINITY
     cdef double far
-    cdef bint unknown = False
-    if at.best[n] == -INFINITY:                         # it is not UTF-8
-        return work_out(k, p, n, end)
+    if at.best[n] == -INFINITY:
+        return False
+    found.unknown = False
     while place:
         first -= 1
-        stops[first] = <uint8_t>place
-        ids[first] = k.w.m.id_of[at.piece[place]]
-        unknown |= at.piece[place] == 0
+        found.room[first] = w.m.id_of[at.piece[place]]
+        found.unknown |= at.piece[place] == 0
         lead = min(lead, at.best[place] - at.second[place])
         place = at.start[place]
+    found.ids = found.room + first
+    found.n = REMEMBERED + 1 - first
     # A 500th less than the bound says, for the roundings of this calculation and of the entry.
-    far = min(lead * 8372224.0 / <double>n_chars - 2 * <double>n_chars * k.w.widest - 1, <double>k.w.limit)
-    limit = <float>far if far > 0 else 0
-    if not (unknown and k.w.m.byte_fallback):
-        ctok_words_put(&k.s.memory, line, key, p, n, ids + first, REMEMBERED + 1 - first, unknown, limit, k.w.none)
-    if not fabsf(k.sum) < limit:
+    far = min(lead * 8372224.0 / <double>n_chars - 2 * <double>n_chars * w.widest - 1, <double>w.limit)
+    found.limit = <float>far if far > 0 else 0
+    return True
+
+
+cdef bint recall(Walk *k, const uint8_t *p, size_t n, const uint64_t *key, const ctok_word *line, Answer *found) noexcept nogil:
+    """What the memory holds for p[0..n)."""
+    cdef const ctok_word *hit = ctok_words_find(line, key)
+    found.ids = ctok_words_ids(&k.s.memory, hit, p, n) if hit != NULL else NULL
+    if found.ids == NULL:
+        return False
+    found.n = hit.n & CTOK_WORD_IDS
+    found.limit = ctok_word_limit(hit.n)
+    return True
+
+
+cdef ctok_status give_part(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line,
+                           Answer *found) noexcept nogil:
+    """A part of a word, in which there is nowhere to cut."""
+    if not recall(k, p, n, key, line, found):
+        if not find(k.w, &k.s.places, p, n, found):
+            return work_out(k, p, n, end)
+        if found.unknown and k.w.m.byte_fallback:
+            found.limit = -1
+            return work_out(k, p, n, end)
+        ctok_words_put(&k.s.memory, line, key, p, n, found.ids, found.n, found.unknown, found.limit, k.w.none)
+    if fabsf(k.sum) < found.limit:
+        return give_ids(k, found.ids, found.n)
+    return work_out(k, p, n, end)
+
+
+cdef ctok_status give_character(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_t end, Answer *found) noexcept nogil:
+    """A part that is a single character: there is one path."""
+    found.room[0] = k.w.m.id_of[piece]
+    found.ids = found.room
+    found.n = 1
+    found.limit = k.w.limit if piece or not k.w.m.byte_fallback else -1
+    if not fabsf(k.sum) < k.w.limit:
         return work_out(k, p, n, end)
-    for i in range(first, REMEMBERED + 1):
-        k.sum += k.w.score_by_id[ids[i]]
-        if give(k, at.piece[stops[i]], p + place, stops[i] - place, end - n + stops[i]) != CTOK_OK:
-            return CTOK_ERR_MEMORY
-        place = stops[i]
-    return CTOK_OK
+    k.sum += <float>k.w.m.score_of[piece]
+    return give(k, piece, p, n, end)
+
+
+cdef void add_part(Answer *whole, const Answer *part) noexcept nogil:
+    whole.limit = min(whole.limit, part.limit)
+    if whole.limit > 0:
+        memcpy(whole.room + whole.n, part.ids, part.n * sizeof(ctok_id))
+        whole.n += part.n
+
+
+cdef ctok_status give_parts(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line,
+                            bint remember) noexcept nogil:
+    """A word part by part."""
+    cdef Answer whole, part
+    cdef const ctok_beside_char *first
+    cdef size_t at = 0, next, size, i
+    cdef uint32_t stop
+    cdef uint64_t part_key[1][2]
+    cdef ctok_word *part_line
+    cdef ctok_status status = CTOK_OK
+    whole.n = 0
+    whole.limit = k.w.limit if n <= REMEMBERED and remember else -1
+    while at < n and status == CTOK_OK:
+        next = ctok_beside_next(&k.w.beside, p, at, n, &first, &size)
+        part.limit = -1
+        if next - at == size and p[at] < 0xF0:
+            status = give_character(k, first.piece, p + at, size, end - n + next, &part)
+        elif at == 0 and next == n and n <= REMEMBERED:
+            return give_part(k, p, n, end, key, line, &part)
+        elif next - at <= REMEMBERED:
+            stop = <uint32_t>next
+            ctok_words_probe(&k.s.memory, p, at, &stop, 1, n, REMEMBERED, part_key, &part_line)
+            status = give_part(k, p + at, next - at, end - n + next, part_key[0], part_line, &part)
+        else:
+            status = work_out(k, p + at, next - at, end - n + next)
+        add_part(&whole, &part)
+        at = next
+    # Before a part the sum is farther from 0 than before the word by what stands between them.
+    whole.limit -= <float>(64 * k.w.widest + 1)
+    if status == CTOK_OK and whole.limit > 0:
+        whole.unknown = False
+        for i in range(whole.n):
+            whole.unknown |= whole.room[i] == k.w.m.unk
+        ctok_words_put(&k.s.memory, line, key, p, n, whole.room, whole.n, whole.unknown, whole.limit, k.w.none)
+    return status
 
 
 cdef ctok_status look_further(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
     """A word that the memory of short ones does not settle at once."""
-    cdef const ctok_word *hit
-    cdef const ctok_id *ids = NULL
-    if n > REMEMBERED or not k.w.remembers:
+    cdef Answer found
+    cdef bint is_known
+    if not k.w.remembers:
         return work_out(k, p, n, end)
-    hit = ctok_words_find(line, key)
-    if hit != NULL:
-        ids = ctok_words_ids(&k.s.memory, hit, p, n)
-    if ids == NULL:
-        return find(k, p, n, end, key, line)
-    if fabsf(k.sum) < ctok_word_limit(hit.n):
-        return give_ids(k, ids, hit.n & CTOK_WORD_IDS)
-    return work_out(k, p, n, end)
+    is_known = n <= REMEMBERED and recall(k, p, n, key, line, &found)
+    if is_known and fabsf(k.sum) < found.limit:
+        return give_ids(k, found.ids, found.n)
+    return give_parts(k, p, n, end, key, line, not is_known)
 
 
 # ---- texts ----
