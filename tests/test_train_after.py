@@ -6,12 +6,15 @@ import pytest
 
 import ctok
 from ctok import formats, registry, train
+from ctok._reference.train_bpe import go_on
 from ctok.errors import SpecError, TrainingError
 from ctok.spec import BPE, AddedToken, Spec, Split, TokenTable
 from ctok.stagespecs import decoders, postprocessors, pretokenizers
 from ctok.stagespecs.models import WordPiece, bpe_from_merges, table_of_texts
 from ctok.stagespecs.sentencepiece import Normalizer, pieces_from_list
 from ctok.train import Counts, UnigramTrainer, WordLevelTrainer, explain, extend, merge_trees, prune
+from ctok.train._extend import _learn as learn_more
+from ctok.train._view import View
 
 tokenizers = pytest.importorskip("tokenizers")
 tiktoken = pytest.importorskip("tiktoken")
@@ -104,6 +107,35 @@ def test_training_on_is_what_training_longer_would_have_been(tmp_path):
     live.train_from_iterator(OLD, trainer)
     longer = spec_of_live(live, tmp_path)
     assert extend(old, OLD, len(longer.model.tokens) - len(old.model.tokens), min_frequency=0).model == longer.model
+
+
+@pytest.mark.parametrize("kind", ["ranks", "wordpiece"])
+def test_merges_of_an_extension_are_those_of_the_plain_twin(kind):
+    rng = random.Random(7)
+    old = by_rank(300) if kind == "ranks" else wordpiece()
+    view = View(old)
+    if kind == "ranks":
+        firsts = rests = [number for number, text in view.texts.items() if len(text) == 1 and text.isalpha()][:6]
+    else:
+        rests = [view.ids[text] for text in (b"##a", b"##b", b"##c", b"##e", b"##r", b"##er")]
+        firsts = [number for number, text in view.texts.items() if not text.startswith(b"##")][3:8]
+    prefix = b"" if kind == "ranks" else b"##"
+    for _ in range(25):
+        words = [([rng.choice(firsts), *rng.choices(rests, k=rng.randint(1, 9))], rng.randint(1, 4)) for _ in range(rng.randint(1, 40))]
+        texts, least = dict(view.texts), rng.randint(1, 4)
+        texts |= {view.first_free - 1: b"|"} if kind == "ranks" else {}
+        want = go_on(words, texts, 30, least, prefix)
+        learned = learn_more(view, words, 30, least, 2**31 - 1)
+        assert [pair for pair, _ in learned] == want
+        assert [text for _, text in learned] == [texts[view.first_free + at] for at in range(len(want))]
+
+
+def test_extended_tokens_are_not_longer_than_asked_for():
+    for length in (1, 2, 3, 5):
+        new = [text.decode() for number, text in texts_of(extend(wordpiece(), NEW, 60, max_token_length=length)).items() if number > 61]
+        assert max(len(text.removeprefix("##")) for text in new) == length
+        spec = extend(by_rank(300), NEW, 60, max_token_length=length)
+        assert max((len(text) for number, text in texts_of(spec).items() if number > 307), default=1) == length
 
 
 def test_extended_wordpiece_loads_in_tokenizers(tmp_path):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ctok
 from core import GPT2, O200K
 from ctok import formats, train
-from ctok._native import cells, growing, learn
+from ctok._native import cells, growing, joining, learn
 from ctok._native.cells import Cells
 from ctok._native.learn import Learner
 from ctok._reference import train_bpe as twin
@@ -72,8 +72,8 @@ def learned(words, tie, n_merges, min_count=1, ids=None):
         firsts = memoryview(counts.firsts).cast("Q")
         order = array("I", sorted(range(len(counts)), key=firsts.__getitem__))
     laid = Cells(counts.data, counts.ends, counts.counts, list(range(256)), order)
-    kernel_tie, _, skips_known = TIES[tie]
-    learner = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, kernel_tie, False, skips_known)
+    _, skips_known, kernel_tie = TIES[tie]
+    learner = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, False, skips_known, kernel_tie)
     learner.count_pairs()
     while learner.n_merges < n_merges and not learner.is_done:
         learner.run(1 << 20, min_count, 1)
@@ -106,7 +106,7 @@ def test_learner_that_repeats_merges_stands_where_the_other_stood(words):
     first, _ = learned(words, "huggingface", 6)
     counts = Counts.from_mapping(words)
     laid = Cells(counts.data, counts.ends, counts.counts, list(range(256)))
-    second = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, "numbers", False, False)
+    second = Learner(BYTES, bytes(256), b"", 1 << 30, True, laid, False, False, "numbers")
     second.count_pairs()
     for left, right, number, _ in first.merges():
         assert second.replay(left, right) == number
@@ -454,7 +454,7 @@ def test_training_that_finds_no_memory_works_later(ties):
     words = {"".join(random.Random(i).choices("abcd", k=9)) + "a" * (i % 90): 1 + i % 5 for i in range(300)}
     trainer = BpeTrainer(420, form="bytes", ties=ties)
     want, failed = trainer.train(words), 0
-    for module in (cells, growing, learn):
+    for module in (cells, growing, joining, learn):
         for n in [*range(40), *range(40, 400, 7)]:
             module.fail_after(n)
             try:

@@ -15,6 +15,7 @@ cdef extern from "ctok_pairs.h" nogil:
     ctypedef struct ctok_pairs:
         ctok_pair *pairs
         uint32_t n
+        uint32_t cap
         uint32_t n_free
         uint32_t used
     uint32_t ctok_pairs_hash(uint32_t left, uint32_t right)

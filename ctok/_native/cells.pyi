@@ -10,10 +10,10 @@ class Cells:
     def dropped(self) -> int: ...
     def __new__(
         cls,
-        data: bytes,
+        data: Buffer,
         ends: Buffer,
         counts: Buffer,
-        ids: Sequence[int] | Sequence[Mapping[int, int]],
+        ids: Sequence[int] | Sequence[Mapping[int, int]] | None,
         order: Buffer | None = None,
         cuts: bool = False,
     ) -> Cells: ...

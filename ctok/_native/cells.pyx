@@ -63,6 +63,8 @@ cdef void lay_out(Cells self, const uint8_t *p, const uint32_t[::1] stops, size_
     while at < stop:
         if of_byte != NULL:
             cell = of_byte[p[at]]
+        elif tables == NULL:
+            cell = (<const uint32_t *>p)[at]
         else:
             step = ctok_utf8_step(p + at, stop - at, &code)
             cell = tables[(at == first) + 2 * (at + step == stop)][code] if code < CODES else CTOK_NO_ID
@@ -111,14 +113,16 @@ cdef class Cells:
 
     def __cinit__(self, data, ends, counts, ids, order=None, bint cuts=False):
         cdef const uint8_t[::1] view = data
-        cdef const uint32_t[::1] stops = memoryview(ends).cast("I"), turns = None
-        cdef const uint64_t[::1] times = memoryview(counts).cast("Q")
+        cdef const uint32_t[::1] stops = memoryview(ends).cast("B").cast("I"), turns = None
+        cdef const uint64_t[::1] times = memoryview(counts).cast("B").cast("Q")
         cdef uint32_t **tables = [NULL, NULL, NULL, NULL]
         cdef uint32_t[256] of_byte
         cdef const uint8_t *p = &view[0] if len(data) else _nothing
-        cdef bint bytewise = len(ids) == 256
+        cdef bint numbered = ids is None, bytewise = not numbered and len(ids) == 256
         cdef size_t n = stops.shape[0], size = view.shape[0], i
-        if not bytewise:
+        if numbered:
+            size //= sizeof(uint32_t)
+        elif not bytewise:
             size = ctok_utf8_count(p, size)
         if size + n + 1 >= CELL_EDGE:
             raise MemoryLimitError(f"all different pretokens together have {size:,} symbols; training takes up to 2**31", limit=CELL_EDGE)
@@ -130,7 +134,7 @@ cdef class Cells:
         if self.at == NULL or self.begin == NULL or self.count == NULL:
             raise MemoryError("no room for training")
         try:
-            for i in range(256 if bytewise else 4):
+            for i in range(0 if numbered else 256 if bytewise else 4):
                 if bytewise:
                     of_byte[i] = ids[i]
                 else:
@@ -139,7 +143,8 @@ cdef class Cells:
                 self.at[0] = CELL_EDGE
                 self.n = 1
                 for i in range(n):
-                    lay_out(self, p, stops, turns[i] if turns is not None else i, times, of_byte if bytewise else NULL, tables, cuts)
+                    lay_out(self, p, stops, turns[i] if turns is not None else i, times, of_byte if bytewise else NULL,
+                            NULL if numbered else tables, cuts)
                 self.begin[self.n_blocks] = self.n
         finally:
             for i in range(4):

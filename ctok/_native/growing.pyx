@@ -65,6 +65,14 @@ cdef class Growing:
             raise IndexError(number)
         return PyBytes_FromStringAndSize(<const char *>ctok_tokenset_at(&self.texts, number), ctok_tokenset_len(&self.texts, number))
 
+    def measure(self, lengths):
+        """Say how many symbols the first tokens have, where it is not one each: numbers, by token."""
+        cdef uint32_t i
+        for i, length in enumerate(lengths):
+            if i >= self.texts.n:
+                raise IndexError(i)
+            self.tokens[i].length = length
+
     cdef ctok_status push_token(self, const uint8_t *p, size_t n) noexcept nogil:
         cdef uint32_t cap, i, number = self.texts.n
         cdef uint32_t *touched

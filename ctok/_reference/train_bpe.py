@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Word = tuple[list[bytes], int]
     Pair = tuple[bytes, bytes]
 
-__all__ = ["join_all", "learn", "pairs_of"]
+__all__ = ["go_on", "join_all", "learn", "pairs_of"]
 
 
 def pairs_of(words: Iterable[Word]) -> dict[Pair, int]:
@@ -77,6 +77,40 @@ def learn(
         words = [(join_all(symbols, pair, joined), count) for symbols, count in words]
         merges.append(pair)
     return merges
+
+
+def go_on(
+    words: Iterable[tuple[list[int], int]], texts: dict[int, bytes], n_merges: int, min_count: int = 1, prefix: bytes = b""
+) -> list[tuple[int, int]]:
+    """Return the merges that a vocabulary of `texts` by id is extended by: new ids follow the highest, a pair whose text is a token is
+    none, and of pairs of equal count that with the lowest ids comes first. `texts` is extended in place."""
+    words = [(list(ids), count) for ids, count in words]
+    merges: list[tuple[int, int]] = []
+    while len(merges) < n_merges:
+        known = set(texts.values())
+        counts: dict[tuple[int, int], int] = {}
+        for ids, count in words:
+            for pair in pairwise(ids):
+                if texts[pair[0]] + texts[pair[1]].removeprefix(prefix) not in known:
+                    counts[pair] = counts.get(pair, 0) + count
+        if not counts or max(counts.values()) < min_count:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        new = max(texts) + 1
+        texts[new] = texts[best[0]] + texts[best[1]].removeprefix(prefix)
+        merges.append(best)
+        words = [(_joined(ids, best, new), count) for ids, count in words]
+    return merges
+
+
+def _joined(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
+    out: list[int] = []
+    for number in ids:
+        if out and (out[-1], number) == pair:
+            out[-1] = new
+        else:
+            out.append(number)
+    return out
 
 
 def _best(counts: dict[Pair, int], tie: str, numbers: dict[bytes, int]) -> Pair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ def merges(
             for pair in pairwise(word):
                 pairs[pair] = pairs.get(pair, 0) + count
         scores = {
-            pair: count if algorithm == "frequency" else count / (counts[pair[0]] * counts[pair[1]])
+            pair: Fraction(count) if algorithm == "frequency" else Fraction(count, counts[pair[0]] * counts[pair[1]])
             for pair, count in pairs.items()
             if count >= max(1, min_frequency) and pair not in spent
         }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import SimpleNamespace
     from typing import Any
 
-    from .._native.learn import Learner
+    from .._native.joining import Joining
     from ..spec import Record
     from ._bpe_start import Start
 
@@ -97,7 +97,7 @@ def n_others(o: SimpleNamespace) -> int:
     return len(_sentencepiece.head(o)) if o.form == "sentencepiece" else 0
 
 
-def spec_of(o: SimpleNamespace, start: Start, learner: Learner) -> Spec:
+def spec_of(o: SimpleNamespace, start: Start, learner: Joining) -> Spec:
     """Return what was learned as a specification."""
     if o.form == "sentencepiece":
         return _pieces(o, start, learner)
@@ -120,7 +120,7 @@ def spec_of(o: SimpleNamespace, start: Start, learner: Learner) -> Spec:
     return Spec(o.name, model, pre_tokenizer, o.special_tokens, o.normalizer, decoder=_decoder(o, pre_tokenizer), roles=roles)
 
 
-def _merges(learner: Learner) -> tuple[bytes, bytes]:
+def _merges(learner: Joining) -> tuple[bytes, bytes]:
     """The merges as ids, and what each gives. Of a pair that was merged twice the later merge counts, as a reader of the list has it."""
     from array import array
     from sys import byteorder
@@ -146,7 +146,7 @@ def _decoder(o: SimpleNamespace, pre_tokenizer: Record) -> Record | None:
     return pre_tokenizer if isinstance(pre_tokenizer, pretokenizers.Metaspace) else None
 
 
-def _pieces(o: SimpleNamespace, start: Start, learner: Learner) -> Spec:
+def _pieces(o: SimpleNamespace, start: Start, learner: Joining) -> Spec:
     """A .model: special pieces, what merges gave in its order, then the characters, the most frequent first; scores fall by one each."""
     chars = sorted((text.decode() for text in start.tokens), key=lambda char: (-start.counts.get(char, 0), char))
     learned = [learner.token(number).decode() for number in range(len(start.tokens), learner.n_tokens)]

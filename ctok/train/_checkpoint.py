@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .._native.learn import Learner
+    from .._native.joining import Joining
 
 __all__ = ["Checkpoint"]
 
@@ -70,7 +70,7 @@ class Checkpoint:
             self.save_merges([])
             counts.save(self._path("counts"))
 
-    def keep(self, learner: Learner) -> None:
+    def keep(self, learner: Joining) -> None:
         """Write what was learned so far."""
         if self._folder is not None:
             self.save_merges([(left, right) for left, right, _, _ in learner.merges()])

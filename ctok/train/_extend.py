@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import accumulate
 from math import log
 
+from .._native.cells import Cells
+from .._native.learn import Learner
 from ..errors import SpecError, TrainingError
 from ..spec import BPE, TokenTable
 from ..stagespecs.models import Unigram, WordLevel, WordPiece, table_of_texts
 from ..stagespecs.sentencepiece import NORMAL, Pieces
-from ._likelihood import replaced
 from ._renumber import listed, little
 from ._view import View
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .counts import Counts
 
 __all__ = ["extend"]
+
+STEP = 4096  # merges between two looks at signals
+LONGEST = 2**31 - 1  # symbols
 
 
 def extend(
@@ -41,7 +44,7 @@ def extend(
     min_frequency
         What is seen less often in the corpus does not become a token.
     max_token_length
-        In characters (in bytes, where the tokens are bytes); None: any, for unigram models 16.
+        In characters (in bytes, where the tokens are bytes), without what marks a place in the word; None: any, for unigram models 16.
     **how
         num_threads, max_memory, errors, field, lines, progress: as for `count_pretokens`.
 
@@ -72,7 +75,7 @@ def extend(
         return _with_tokens(view, new)
     if isinstance(model, Unigram | Pieces):
         return _with_pieces(view, counts, n_tokens, min_frequency, max_token_length or 16)
-    return _with_merges(view, counts, n_tokens, min_frequency, max_token_length or 1 << 30)
+    return _with_merges(view, counts, n_tokens, min_frequency, min(max_token_length or LONGEST, LONGEST))
 
 
 # ---- models that merge ----
@@ -114,68 +117,21 @@ def _learn(
     view: View, words: list[tuple[list[int], int]], n_tokens: int, min_frequency: int, longest: int
 ) -> list[tuple[tuple[int, int], bytes]]:
     """Merge the most frequent pair, of equally frequent ones that with the lowest ids, until there are enough tokens."""
-    texts, known = dict(view.texts), set(view.ids)
-    prefix = len((getattr(view.model, "continuing_subword_prefix", None) or "").encode())
-    pairs: dict[tuple[int, int], int] = {}
-    where: dict[tuple[int, int], set[int]] = {}
-    for at, (ids, count) in enumerate(words):
-        for pair in pairwise(ids):
-            pairs[pair] = pairs.get(pair, 0) + count
-            where.setdefault(pair, set()).add(at)
-    queue = [(-count, pair) for pair, count in pairs.items()]
-    heapify(queue)
-    learned: list[tuple[tuple[int, int], bytes]] = []
-    while queue and len(learned) < n_tokens:
-        negative, pair = heappop(queue)
-        if -negative != pairs.get(pair):
-            if pairs.get(pair, 0) >= min_frequency and -negative > pairs[pair]:
-                heappush(queue, (-pairs[pair], pair))
-            continue
-        if -negative < max(1, min_frequency):
-            break
-        text = texts[pair[0]] + texts[pair[1]][prefix:]
-        if text in known or _length(view, text) > longest:
-            del pairs[pair]
-            continue
-        number = view.first_free + len(learned)
-        texts[number] = text
-        known.add(text)
-        learned.append((pair, text))
-        for changed in _merge(words, pairs, where, pair, number):
-            heappush(queue, (-pairs[changed], changed))
-    return learned
-
-
-def _length(view: View, text: bytes) -> int:
-    if isinstance(view.model, BPE) and view.model.mode == "rank":
-        return len(text)
-    return len(text.decode())
-
-
-def _merge(
-    words: list[tuple[list[int], int]],
-    pairs: dict[tuple[int, int], int],
-    where: dict[tuple[int, int], set[int]],
-    pair: tuple[int, int],
-    number: int,
-) -> set[tuple[int, int]]:
-    """Put `number` in the place of a pair everywhere; returns the pairs that are now more frequent."""
-    more: set[tuple[int, int]] = set()
-    for at in sorted(where.pop(pair)):
-        ids, count = words[at]
-        made = replaced(ids, pair, number)
-        for gone in pairwise(ids):
-            if gone in pairs:
-                pairs[gone] -= count
-        for new in pairwise(made):
-            if new in pairs or number in new:
-                pairs[new] = pairs.get(new, 0) + count
-                where.setdefault(new, set()).add(at)
-                if number in new:
-                    more.add(new)
-        words[at] = (made, count)
-    pairs.pop(pair, None)
-    return more
+    if not words:
+        return []
+    ids = sorted(view.texts)
+    dense = {number: at for at, number in enumerate(ids)}  # the kernel's numbers have no gaps
+    n, ends = len(ids), array("I", accumulate(len(word) for word, _ in words))
+    spelt, counts = array("I", (dense[number] for word, _ in words for number in word)), array("Q", (count for _, count in words))
+    cells = Cells(spelt.tobytes(), ends, counts, None)
+    prefix = (getattr(view.model, "continuing_subword_prefix", None) or "").encode()
+    learner = Learner([view.texts[number] for number in ids], bytes(n), prefix, longest, True, cells, False, True, "numbers")
+    learner.measure(view.length(number) for number in ids)
+    learner.count_pairs()
+    while learner.n_tokens < n + n_tokens and not learner.is_done:
+        learner.run(n + n_tokens, max(1, min_frequency), STEP)
+    ids += range(view.first_free, view.first_free + learner.n_merges)
+    return [((ids[left], ids[right]), learner.token(made)) for left, right, made, _ in learner.merges()]
 
 
 def _with_tokens(view: View, new: list[bytes], merges: bytes = b"") -> Spec:

@@ -71,6 +71,13 @@ class View:
             return text == (model.unk_token or "").encode()
         return _is_char(_core(model, text)) or (isinstance(model, BPE) and model.byte_fallback and _is_byte(text))
 
+    def length(self, number: int) -> int:
+        """Return the characters (where tokens are bytes, the bytes) of a token, without what marks its place in the word."""
+        text, model = self.texts[number], self.model
+        if isinstance(model, BPE) and model.mode == "rank":
+            return len(text)
+        return len((_core(model, text) if isinstance(model, BPE | WordPiece) else text).decode())
+
     def shown(self, number: int) -> str:
         """Return a token as people read it."""
         text = self.texts.get(number)

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .._native.joining import Joining
     from ..spec import Record
     from ._bpe_start import Start
     from ._running import Steps
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["BpeTrainer"]
 
 FORMS = ("byte-level", "bytes", "characters", "sentencepiece")
-# How pairs of equal count are told apart -> the kernel's tie; whether a merged pair's count goes on; whether a known text is given up.
+# How pairs of equal count are told apart -> whether a merged pair's count goes on; whether a known text is given up; the kernel's tie.
 TIES = {
-    "huggingface": ("numbers", True, False),
-    "first-seen": ("place", False, False),
-    "subword-nmt": ("largest", False, False),
-    "sentencepiece": ("shortest", False, True),
+    "huggingface": (True, False, "numbers"),
+    "first-seen": (False, False, "place"),
+    "subword-nmt": (False, False, "largest"),
+    "sentencepiece": (False, True, "shortest"),
 }
 # Option -> default. A pair: in form "sentencepiece" the second.
 DEFAULTS: dict[str, Any] = {
@@ -182,7 +183,7 @@ bos_piece, eos_piece, pad_piece, unk_surface
         learner.forget()
         return _bpe_spec.spec_of(o, start, learner)
 
-    def _merge(self, learner: Learner, wanted: int, total: int, max_memory: int, checkpoint: Checkpoint) -> Steps:
+    def _merge(self, learner: Joining, wanted: int, total: int, max_memory: int, checkpoint: Checkpoint) -> Steps:
         """Learn merges until there are enough, or no more."""
         o, most, saved, first = self.options, 8, monotonic(), wanted - total
         while learner.n_tokens < wanted and not learner.is_done:
@@ -201,12 +202,16 @@ bos_piece, eos_piece, pad_piece, unk_surface
                 saved = now
             yield "merge", learner.n_tokens - first, total
 
-    def _learner(self, counts: Counts, start: Start) -> Learner:
+    def _learner(self, counts: Counts, start: Start) -> Joining:
         o, order = self.options, None
         if o.ties == "first-seen":
             order = _first_order(counts)
         cells = Cells(counts.data, counts.ends, counts.counts, start.ids, order, o.ties == "sentencepiece")
         longest = 2**31 - 1 if o.max_token_length is None else min(o.max_token_length, 2**31 - 1)
+        return self._kernel(start, cells, longest)
+
+    def _kernel(self, start: Start, cells: Cells, longest: int) -> Joining:
+        o = self.options
         prefix = (o.continuing_subword_prefix or "").encode()
         return Learner(start.tokens, start.classes, prefix, longest, True, cells, *TIES[o.ties])
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
-from ..errors import TrainingError
 from ..spec import Spec
 from . import _options
-from ._bpe_start import start_of
-from ._likelihood import Likelihood
 from ._running import SteppingTrainer
 from .bpe import BpeTrainer
 
@@ -16,7 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .._native.cells import Cells
+    from .._native.joining import Joining
     from ..spec import Record
+    from ._bpe_start import Start
     from ._checkpoint import Checkpoint
     from ._running import Steps
     from .counts import Counts
@@ -40,7 +38,16 @@ DEFAULTS: dict[str, Any] = {
     "pre_tokenizer": None,
     "name": "wordpiece",
 }
-STEP = 0.02  # seconds of learning between two looks around
+
+
+class _LikelyPairs(BpeTrainer):
+    """Pairs merged by likelihood."""
+
+    def _kernel(self, start: Start, cells: Cells, longest: int) -> Joining:
+        from .._native.likely import LikelyLearner
+
+        prefix = self.options.continuing_subword_prefix.encode()
+        return LikelyLearner(start.tokens, start.classes, prefix, longest, True, cells, False, True)
 
 
 class WordPieceTrainer(SteppingTrainer):
@@ -84,8 +91,6 @@ class WordPieceTrainer(SteppingTrainer):
     -----
     The library's trainer gives ids by the order of a hash table and lets them decide between equally frequent pairs, so that two runs
     differ. Here forms inside words have their ids in the order of their characters; otherwise the tokens are the same.
-
-    "likelihood" learns some thousand tokens a second, without threads.
     """
 
     def __init__(self, vocab_size: int = 30000, *, algorithm: str = "frequency", **options: Any) -> None:
@@ -113,31 +118,16 @@ class WordPieceTrainer(SteppingTrainer):
         return self.options.pre_tokenizer, self.options.normalizer
 
     def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
-        o = self.options
-        pairs = self._of_pairs()
-        if o.algorithm == "frequency":
-            trained: Spec = yield from pairs._learn(counts, checkpoint, max_memory, num_threads)
-            return self._spec(dict(trained.model.tokens))
-        start = start_of(pairs.options, counts)
-        if len(start.tokens) > o.vocab_size:
-            smallest = len(start.tokens)
-            message = f"vocab_size {o.vocab_size} is below the {smallest} of special tokens and characters alone"
-            raise TrainingError(f"{message}; raise it, or set limit_alphabet", smallest=smallest)
-        yield "pairs", 0, 1
-        learned = Likelihood(_spelt(counts, start.ids), list(start.tokens), o.continuing_subword_prefix.encode(), o.min_frequency)
-        total, seen = o.vocab_size - len(start.tokens), monotonic()
-        for done, _ in zip(range(1, total + 1), learned.merges(), strict=False):
-            if monotonic() - seen > STEP:
-                seen = monotonic()
-                yield "merge", done, total
-        return self._spec({text: number for number, text in enumerate(learned.texts)})
+        trained: Spec = yield from self._of_pairs()._learn(counts, checkpoint, max_memory, num_threads)
+        return self._spec(dict(trained.model.tokens))
 
     def _of_pairs(self) -> BpeTrainer:
         """The trainer of pairs with the same words and the same first tokens."""
         o = self.options
         alphabet = sorted({text[0] for text in o.initial_alphabet if text})
         first = [token.content for token in o.special_tokens]
-        return BpeTrainer(
+        kind = BpeTrainer if o.algorithm == "frequency" else _LikelyPairs
+        return kind(
             o.vocab_size,
             form="characters",
             ties="huggingface",
@@ -170,13 +160,3 @@ class WordPieceTrainer(SteppingTrainer):
             roles=roles | {"unk": o.unk_token},
         )
 
-
-def _spelt(counts: Counts, ids: Any) -> list[tuple[list[int], int]]:
-    """The words as ids of characters, those without an id left out; ids: of characters inside a word, at its start, at its end, alone."""
-    spelt = []
-    for word, count in counts:
-        chars = word.decode()
-        last = len(chars) - 1
-        numbers = [ids[(at == 0) | (at == last) << 1].get(ord(char)) for at, char in enumerate(chars)]
-        spelt.append(([number for number in numbers if number is not None], count))
-    return spelt
