@@ -169,7 +169,7 @@ static unsigned type_of(const ctok_view *view, ctok_id id) {
     return view->pieces != NULL ? view->pieces->types[id] : CTOK_PIECE_NORMAL;
 }
 
-/* Bytes of a special token are its text; of an ordinary one they may have to be spelled. */
+/* Bytes of an added token are its text, whatever letters it has; of an ordinary one they may have to be spelled. */
 static ctok_status through_head(const ctok_view *view, ctok_machine *m, ctok_id id, int first, ctok_text *spelled) {
     const ctok_token t = view->source->by_id[id];
     const unsigned type = type_of(view, id);
@@ -180,7 +180,8 @@ static ctok_status through_head(const ctok_view *view, ctok_machine *m, ctok_id 
     if (type == CTOK_PIECE_BYTE) return append_to(m->sink, p, n);
     ctok_machine_reset(m);
     for (uint32_t k = 0; k < m->to; k++) m->now[k].later = !first;
-    if (view->spelled && t.begin < view->source->begin[view->source->n_tokens]) {
+    m->literal = t.begin >= view->source->begin[view->source->n_tokens];
+    if (view->spelled && !m->literal) {
         spelled->n = 0;
         if (ctok_spell(spelled, p, n) != CTOK_OK) return CTOK_ERR_MEMORY;
         p = spelled->p;

@@ -21,7 +21,8 @@ typedef enum ctok_op_kind {
     CTOK_OP_STRIP = 3,   /* drop the character `find` up to `left` times at the start, then up to `right` times at the end; with `flag`: in the first
                             token only */
     CTOK_OP_REGEX = 4,   /* the chain's `regex`, number `left`, rewrites the token; held until the token ends */
-    CTOK_OP_RAW = 5,     /* the byte-level alphabet back to bytes; a token with another character stays as it is. Held likewise */
+    CTOK_OP_RAW = 5,     /* the byte-level alphabet back to bytes; a token with another character stays as it is, as does an added token
+                            of a vocabulary. Held likewise */
     CTOK_OP_LOCAL = 5,   /* the last of these */
     /* All others: */
     CTOK_OP_LOSSY = 6,   /* all tokens are one, ill-formed UTF-8 is replaced */

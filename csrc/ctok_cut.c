@@ -66,8 +66,6 @@ void ctok_cut_begin(ctok_cut_state *s, int first) {
     s->open = 0;
 }
 
-void ctok_cut_zero(ctok_cut_state *s, size_t bytes) { s->zero = bytes; }
-
 /* Without steps the segment is one pretoken. */
 static ctok_status pass(ctok_cut_state *s, const cut_in *in, int final, ctok_pieces *out, ctok_bytes *map) {
     cut_out to = {.pieces = out, .origins = map, .open = s->open};

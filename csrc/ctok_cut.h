@@ -98,6 +98,13 @@ void ctok_cut_as_spell(ctok_cut_step *s);
 /* ctok_cut_finish - the steps are filled in: work out what they need to know of one another. */
 void ctok_cut_finish(ctok_cutter *c);
 
+/* ctok_cut_asks_start - does a step ask which segment, or which piece of it, starts at place 0 of the text? */
+static inline int ctok_cut_asks_start(const ctok_cutter *c) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->steps[i].kind == CTOK_CUT_METASPACE && c->steps[i].prepend == CTOK_CUT_FIRST) return 1;
+    return 0;
+}
+
 /* ctok_cut_plain_split - the splitter that alone gives the pretokens (ctok_split_block; what it skips is no pretoken), or NULL.
  *
  * That is a chain of a single pattern whose matches stand alone and which either drops what does not match, or matches all of every text. */
@@ -146,7 +153,9 @@ void ctok_cut_free(ctok_cut_state *s);
 void ctok_cut_begin(ctok_cut_state *s, int first);
 
 /* ctok_cut_zero - after ctok_cut_begin: how many bytes of the segment stem from place 0, where that is not its first character. */
-void ctok_cut_zero(ctok_cut_state *s, size_t bytes);
+static inline void ctok_cut_zero(ctok_cut_state *s, size_t bytes) {
+    s->zero = bytes;
+}
 
 /* ctok_cut_feed - cut on: in[0, n) is the next part of the segment, whole characters of valid UTF-8; final: the segment ends here.
  *

@@ -223,8 +223,9 @@ static ctok_status close_rewritten(ctok_machine *m, uint32_t k) {
     if (s->n == 0) return settle(m, k);
     ctok_text_init(&out, first, sizeof first);
     const uint8_t *p = m->hold[k].at + s->begin;
-    ctok_status status = op->kind == CTOK_OP_RAW ? ctok_unspell(&out, p, s->n)
-                                                 : m->chain->rewrite(m->chain->rules, op->left, p, s->n, &out);
+    ctok_status status = op->kind != CTOK_OP_RAW ? m->chain->rewrite(m->chain->rules, op->left, p, s->n, &out)
+                         : m->literal            ? ctok_text_append(&out, p, s->n)
+                                                 : ctok_unspell(&out, p, s->n);
     drop_held(s);
     if (status == CTOK_OK) status = push(m, k + 1, out.p, out.n);
     ctok_text_free(&out);

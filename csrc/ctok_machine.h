@@ -24,6 +24,7 @@ typedef struct ctok_machine {
     const ctok_chain *chain;
     uint32_t from, to;          /* the ops that run */
     uint8_t errors, policy;     /* ctok_on_error, ctok_per */
+    uint8_t literal;            /* RAW leaves tokens as they are */
     ctok_op_state *now;         /* chain->n_ops, then as many for the state before a call, then for that of a new stream */
     ctok_bytes *hold;           /* chain->n_ops. Within a call only appended to, so that the state before it can come back */
     void *sink;                 /* where the text goes: */

@@ -162,7 +162,7 @@ static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
             *bad = k;
             if (k > 0 && !ascends(v->bytes + v->begin[k] - before, before, v->bytes + v->begin[k], v->begin[k + 1] - v->begin[k]))
                 return CTOK_ERR_FORMAT;
-            if (v->by_id[ids[k]].flags != 0) return CTOK_ERR_FORMAT;
+            if (v->by_id[ids[k]].flags != 0) v->has_hidden = 1;
             enter(v, k, ids[k], hashes[k - from], &lead, &lead2);
         }
     }

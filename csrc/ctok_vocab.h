@@ -48,7 +48,7 @@ typedef struct ctok_vocab {
     uint32_t slot_bits;
     uint32_t id_bits;
     uint32_t n_ordinary;     /* bytes of the ordinary tokens */
-    int has_hidden;          /* does the by-id view show a special token where there is an ordinary one of that id? */
+    int has_hidden;          /* does the by-id view show another token where there is an ordinary one of that id? */
     void *room;              /* what all the arrays stand in */
     size_t room_bytes;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */
@@ -65,7 +65,7 @@ typedef struct ctok_vocab {
  * data      the ordinary tokens' bytes one behind the other, tokens strictly ascending in byte order. Copied. The first may be
  *               empty: its id decodes to nothing, and no look-up finds it.
  * ends      n_tokens cumulative end offsets into data.
- * ids       n_tokens ids, all different, below INT32_MAX: that one is no rank (ctok_mintree.h).
+ * ids       n_tokens ids below INT32_MAX, which is no rank (ctok_mintree.h). Of tokens with one id the by-id view shows the last.
  * extra, extra_ends, extra_ids, n_extra   the same for special tokens, in declaration order (any byte order). An id may repeat or
  *           be that of an ordinary token: the first declared text is what the id decodes to, and an ordinary token of that id loses
  *           its by-id entry only if a special one declares it.
@@ -140,7 +140,7 @@ static inline ctok_id ctok_vocab_candidate(const ctok_vocab *v, uint64_t h, size
     }
 }
 
-/* ctok_vocab_search - find by byte order: slower, and sees the tokens whose id a special token took over, too. */
+/* ctok_vocab_search - find by byte order: slower, and sees the tokens whose id another one took over, too. */
 static inline ctok_id ctok_vocab_search(const ctok_vocab *v, const uint8_t *p, size_t n) {
     uint32_t lo = 0, hi = v->n_tokens;
     while (lo < hi) {

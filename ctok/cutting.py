@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     Options = dict[str, Any]
     Mark = tuple[int, IncrementalCounter]
 
-COARSE = 4096  # characters between two remembered counters
+COARSE = 4096  # characters between two remembered counters, at most
 FINE = 32
+SHORT = 512  # up to so many characters are quicker counted anew for each end than one by one by a counter
 AHEAD = 32  # characters that bisection also looks at behind what it found
 
 
@@ -28,9 +29,11 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
     if not tokenizer.streams:
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
     marks, end = _read(tokenizer.counter(**options), text, start, max_tokens)
+    if end - start <= SHORT and not _has_surrogates(text[start:end]):
+        return next((at for at in range(end, start, -1) if tokenizer.count(text[start:at], **options) <= max_tokens), start)
     while marks:
         at, counter = marks.pop()
-        marks_here, stop = _read(counter, text, at, max_tokens, end, FINE)
+        marks_here, stop = _read(counter, text, at, max_tokens, end, longest=FINE)
         for place, mark in reversed(marks_here):
             found = _last_fitting(mark, text, place, stop, max_tokens)
             if found is not None:
@@ -41,15 +44,18 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
 
 
 def _read(
-    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, step: int = COARSE
+    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, longest: int = COARSE
 ) -> tuple[list[Mark], int]:
-    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended."""
+    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended.
+
+    Steps grow up to `longest`, so that no more than about twice of what is needed is read.
+    """
     stop = len(text) if stop is None else stop
-    marks = [(at, counter.copy())]
+    marks, step = [(at, counter.copy())], FINE
     while at < stop:
         after = min(at + step, stop)
         counter.feed(text[at:after])
-        at = after
+        at, step = after, min(2 * step, longest)
         if counter.stable > max_tokens:
             break
         marks.append((at, counter.copy()))
@@ -71,6 +77,10 @@ def _last_fitting(counter: IncrementalCounter, text: str, start: int, stop: int,
         if counter.count <= max_tokens and not _is_inside_pair(text, place + 1):
             found = place + 1
     return found
+
+
+def _has_surrogates(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _is_inside_pair(text: str, place: int) -> bool:

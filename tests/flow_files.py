@@ -260,6 +260,17 @@ KINDS = {
         decoder=chain("decoders", replace(SPACE, " "), {"type": "ByteFallback"}, {"type": "Fuse"}),
         post_processor="<s> A",
     ),
+    "stripped": lambda: document(
+        bare_bpe(),
+        normalizer=chain("normalizers", {"type": "Nmt"}, {"type": "Strip", "strip_left": True, "strip_right": False}, replace("x", "")),
+        pre_tokenizer=metaspace("first"),
+        decoder=metaspace("first"),
+    ),
+    "prepended": lambda: document(
+        bare_bpe(),
+        normalizer=chain("normalizers", replace("b+", "", "Regex"), {"type": "NFKC"}, {"type": "Prepend", "prepend": "h l"}),
+        pre_tokenizer=chain("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("first")),
+    ),
     "bare": lambda: document(bare_bpe()),
     "fused": lambda: document(bare_bpe(unk_token="<unk>", fuse_unk=True), pre_tokenizer=metaspace("always"), decoder=metaspace("always")),
     "suffix": lambda: document(
@@ -341,18 +352,6 @@ def both(text):
 def pair(kind):
     """Return ctok's tokenizer of that kind and the reference's."""
     return both(KINDS[kind]())
-
-
-@cache
-def moved(kind):
-    """Return the ids of added tokens whose text the normalizer changes: the reference decodes those to the changed text, ctok to theirs."""
-    _, live = pair(kind)
-    tokens = json.loads(KINDS[kind]())["added_tokens"]
-    return {
-        one["id"]
-        for one in tokens
-        if one["normalized"] and live.normalizer and live.normalizer.normalize_str(one["content"]) != one["content"]
-    }
 
 
 @cache

@@ -321,8 +321,15 @@ def test_byte_level_vocabulary_needs_no_table():
     vocab, _ = vocab_of(["a"], [("<s>", 5), ("<｜x｜>", 6)])
     assert build_decoder(records.ByteLevel(), vocab, byte_level=True).vocab is vocab
     assert build_decoder(records.Sequence([records.ByteLevel()]), vocab, byte_level=True).vocab is vocab
-    vocab, _ = vocab_of(["a"], [("é", 5)])
-    assert whole(build_decoder(records.ByteLevel(), vocab, byte_level=True).vocab, [5]) == "\ufffd"
+
+
+def test_k3_22_added_token_in_letters_that_stand_for_bytes_is_its_text():
+    for byte_level in (False, True):
+        vocab, _ = vocab_of(["a"], [("é", 5), ("Ġ", 6, False), ("中", 7)])
+        decoding = build_decoder(records.ByteLevel(), vocab, byte_level=byte_level)
+        assert whole(decoding.vocab, [5, 6, 7]) == "éĠ中"
+        assert decoding.misread == {5, 6}
+    assert build_decoder(records.Fuse(), vocab).misread == set()
 
 
 # ---- making one ----

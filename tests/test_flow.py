@@ -3,13 +3,29 @@
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctok.errors import DisallowedSpecialTokenError, EncodeError, SpecError, UnknownSpecialTokenError
-from flow_files import KINDS, PARTS, SPACE, both, bpe, document, metaspace, moved, pair, plain_pair, replace, wordlevel
+from flow_files import (
+    KINDS,
+    PARTS,
+    SPACE,
+    bare_bpe,
+    both,
+    bpe,
+    byte_level,
+    chain,
+    document,
+    metaspace,
+    pair,
+    plain_pair,
+    replace,
+    wordlevel,
+)  # fmt: skip
 
 ALL = {"allowed_special": "all"}
 NAMES = sorted(KINDS)
@@ -45,6 +61,15 @@ VECTORS = [
 ]
 
 
+@cache
+def renamed(kind):
+    """Return the ids of special tokens that the normalizer spells otherwise: by that name the reference does not know them as special."""
+    _, live = pair(kind)
+    normal = live.normalizer
+    tokens = live.get_added_tokens_decoder().items()
+    return {n for n, one in tokens if one.special and one.normalized and normal and normal.normalize_str(one.content) != one.content}
+
+
 def check(kind, text):
     mine, live = pair(kind)
     want = live.encode(text).ids
@@ -53,8 +78,9 @@ def check(kind, text):
     assert mine.count(text, **ALL) == len(want)
     bare = live.encode(text, add_special_tokens=False).ids
     assert mine.encode(text, add_special_tokens=False, **ALL) == bare
-    if moved(kind).isdisjoint(bare):
+    if mine.decoding.misread.isdisjoint(want):
         assert mine.decode(bare) == live.decode(bare, skip_special_tokens=False)
+    if (renamed(kind) | mine.decoding.misread).isdisjoint(want):
         assert mine.decode(want, skip_special_tokens=True) == live.decode(want)
 
 
@@ -85,10 +111,11 @@ def test_special_tokens_that_are_not_allowed_are_plain_text(kind, text):
 @given(data=st.data())
 def test_any_ids_decode_as_the_reference_decodes_them(kind, data):
     mine, live = pair(kind)
-    known = sorted(set(live.get_vocab(with_added_tokens=True).values()) - moved(kind))
+    known = sorted(set(live.get_vocab(with_added_tokens=True).values()) - mine.decoding.misread)
     ids = data.draw(st.lists(st.sampled_from(known), max_size=12))
     assert mine.decode(ids) == live.decode(ids, skip_special_tokens=False)
-    assert mine.decode(ids, skip_special_tokens=True) == live.decode(ids)
+    if renamed(kind).isdisjoint(ids):
+        assert mine.decode(ids, skip_special_tokens=True) == live.decode(ids)
     decoder = mine.decoder()
     assert "".join(decoder.decode(one) for one in ids) + decoder.decode([], final=True) == mine.decode(ids)
 
@@ -234,3 +261,90 @@ def test_encoding_takes_what_encode_takes(text):
     else:
         assert mine.encoding(text).ids == want
     assert mine.encoding(text, errors="replace").ids == mine.encode(text, errors="replace")
+
+
+# ---- vocabularies that say something twice ----
+
+
+@pytest.mark.filterwarnings("ignore:.*share an id")
+def test_k6_08_two_tokens_with_one_id_are_both_encoded_and_the_last_is_its_text(shared):
+    text = (shared / "cases" / "fixtures" / "load_dup_ids.json").read_text(encoding="utf-8")
+    mine, live = both(text)
+    assert mine.encode("ab b a") == [2, 3, 0, 3, 0] == live.encode("ab b a").ids
+    assert mine.decode([2, 3, 0]) == "ab   b"
+    for words in ("ba", "aab", "bab", "abab", "bbbaaa", "aaabbb ab ba"):
+        assert mine.encode(words) == live.encode(words).ids
+        encoder = mine.encoder()
+        assert [n for char in words for n in encoder.encode(char)] + encoder.encode("", final=True) == live.encode(words).ids
+
+
+def test_k6_08_two_tokens_with_one_id_are_reported():
+    vocab = {"[UNK]": 0, "a": 1, "b": 1, "\u0120a": 1}
+    for model in (wordlevel() | {"vocab": vocab}, bpe(vocab, [])):
+        with pytest.warns(UserWarning, match="tokens share an id, the first such id is 1"):
+            both(document(model, [], pre_tokenizer=byte_level()))
+
+
+@pytest.mark.filterwarnings("ignore:.*share an id")
+@settings(max_examples=60)
+@given(data=st.data())
+def test_random_vocabularies_with_ids_twice_equal_the_reference(data):
+    letters = ["a", "b", "c", "\u00e9"]
+    pairs = data.draw(st.lists(st.tuples(st.sampled_from(letters), st.sampled_from(letters)), unique=True, max_size=6))
+    names = letters + list(dict.fromkeys(left + right for left, right in pairs))
+    vocab = {name: data.draw(st.integers(0, len(names) - 1)) for name in names}
+    spelled_names = data.draw(st.booleans())
+    stages = {"pre_tokenizer": byte_level(regex=False)} if spelled_names else {}
+    mine, live = both(document(bpe(vocab, [list(one) for one in pairs]), [], **stages))
+    text = data.draw(st.text("abc\u00e9 ", max_size=20))
+    want = live.encode(text).ids
+    assert mine.encode(text) == want == mine.encoding(text).ids
+    encoder = mine.encoder()
+    assert [n for char in text for n in encoder.encode(char)] + encoder.encode("", final=True) == want
+
+
+def test_unigram_piece_that_stands_twice_is_looked_up_as_the_later_and_decodes_as_both():
+    for scores in ((-1.0, -5.0), (-5.0, -1.0)):
+        vocab = [["<unk>", 0.0], ["a", scores[0]], ["b", -2.0], ["ab", -2.5], ["a", scores[1]], ["ab", -9.0]]
+        mine, live = both(document({"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}, []))
+        for text in ("a", "ab", "aab", "abz", "ba"):
+            assert mine.encode(text) == live.encode(text).ids
+        for number in range(6):
+            assert mine.decode([number]) == live.decode([number])
+
+
+# ---- the start of a text ----
+
+DROPPING = [
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "Nmt"},
+    {"type": "StripAccents"},
+    replace("x", ""),
+    replace("[xa]*b", "", "Regex"),
+    chain("normalizers", replace("x", ""), {"type": "Prepend", "prepend": "x"}),
+    {"type": "Lowercase"},
+    None,
+]
+CUTTING = [metaspace("first"), metaspace("first", False), chain("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("first"))]
+
+
+@pytest.mark.parametrize("normalizer", range(len(DROPPING)))
+@pytest.mark.parametrize("cutter", range(len(CUTTING)))
+def test_metaspace_stands_first_only_where_the_text_begins(normalizer, cutter):
+    mine, live = both(document(bare_bpe(), [("<s>", "s"), ("<n>", "n")], normalizer=DROPPING[normalizer], pre_tokenizer=CUTTING[cutter]))
+    texts = [" a b", "xa b", "xxa<s>xb", "\x01a b", "\u0301a", "<n>a", "x<n>a", "xabab x", "x" * 5000 + "ab", "ab" * 10, ""]
+    texts += ["x", " <s>a", "x x"]
+    for text in texts:
+        want = live.encode(text).ids
+        assert mine.encode(text, **ALL) == want, text
+        assert mine.encoding(text, **ALL).ids == want, text
+        encoder = mine.encoder(**ALL)
+        got = []
+        for char in text:
+            got += encoder.encode(char)
+            other = mine.encoder(**ALL)
+            if len(text) < 50:
+                other.setstate(encoder.getstate())
+                encoder = other
+        assert got + encoder.encode("", final=True) == want, text
+        assert encoder.encode(text, final=True) == want, text

@@ -10,11 +10,12 @@ from libc.string cimport memset
 from ctok._native.c_added cimport (
     CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_event, ctok_added_next, ctok_added_state)
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
-from ctok._native.c_cut cimport ctok_cut_state, ctok_origin, ctok_pieces, ctok_pieces_free
+from ctok._native.c_cut cimport ctok_cut_asks_start, ctok_cut_state, ctok_cut_zero, ctok_origin, ctok_pieces, ctok_pieces_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push
 from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_origins
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
 from ctok._native.cut cimport cut_begin, cut_free, cut_map, cut_new
+from ctok._native.flowstate cimport bytes_of_start
 from ctok._native.rooms cimport Policy, Side, Stages
 from ctok._native.mergelist cimport UNKNOWN_DROPPED, merges_counted
 from ctok._native.normalize cimport normal_map
@@ -42,6 +43,7 @@ cdef struct Alignment:
     uint32_t unk                # the id of parts that go by what they are; CTOK_NO_ID: they have the name of the unknown token
     uint32_t word
     bint is_later
+    size_t zero                 # bytes of the normalised text that stem from place 0, where the pre-tokenizer asks
     ctok_origins origins
     bint collects               # instead of ids: the bytes of each pretoken in names, in the place of its id CTOK_NO_ID
     size_t bad
@@ -121,6 +123,9 @@ cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const F
         return sift_whole(a, &a.policy.normal, align_part, p, n, frame)
     a.normed.n = 0
     status = normal_map(a.f.normal, p, n, a.origins, &a.normed, &map)
+    if status == CTOK_OK and not a.is_later and a.f.cutter != NULL and ctok_cut_asks_start(a.f.cutter):
+        status = bytes_of_start(a.f, p, n, &a.zero)
+        a.is_later = a.zero == 0
     if status == CTOK_OK:
         inner.map = map
         status = sift_whole(a, &a.policy.normal, align_part, a.normed.at, a.normed.n, &inner)
@@ -137,6 +142,8 @@ cdef ctok_status align_part(Alignment *a, const uint8_t *p, size_t n, const Fram
     if a.f.cutter == NULL:
         return align_pretoken(a, p, n, NULL, 0, frame)
     cut_begin(&a.cut, is_first)
+    if is_first and a.f.normal != NULL and ctok_cut_asks_start(a.f.cutter):
+        ctok_cut_zero(&a.cut, a.zero)
     status = cut_map(a.f.cutter, &a.cut, p, n, &a.pieces, &a.pieces_map)
     for k in range(a.pieces.n_stops):
         if status != CTOK_OK:

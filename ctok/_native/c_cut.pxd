@@ -42,6 +42,7 @@ cdef extern from "ctok_cut.h" nogil:
     void ctok_cut_as_fixed(ctok_cut_step *s, uint64_t length)
     void ctok_cut_as_spell(ctok_cut_step *s)
     void ctok_cut_finish(ctok_cutter *c)
+    bint ctok_cut_asks_start(const ctok_cutter *c)
     const ctok_splitter *ctok_cut_plain_split(const ctok_cutter *c)
     unsigned int ctok_cut_properties(uint32_t code)
     unsigned int ctok_cut_script(uint32_t code)

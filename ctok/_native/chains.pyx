@@ -185,7 +185,8 @@ cdef class Decoding:
     chain
         The `Chain`.
     byte_level
-        The ordinary tokens of `source` are bytes, where the file has them spelled in the byte-level alphabet.
+        The ordinary tokens of `source` are bytes, where the file has them spelled in the byte-level alphabet. Its special tokens are their
+        texts, also to a chain that reads that alphabet.
     pieces
         The `PieceTexts` of a SentencePiece model, one for each id.
     """
@@ -208,6 +209,13 @@ cdef class Decoding:
         """Whether decoders release text before the end of the stream, whatever comes."""
         return self.chain.streams
 
+    @property
+    def misread(self):
+        """Ids of added tokens of which the reference's ByteLevel decoder makes something else, since all their letters stand for bytes."""
+        if not self.chain.c.has_raw:
+            return frozenset()
+        return frozenset([number for text, number, *_ in self.source.special_tokens if not _reads_as_is(text.encode())])
+
     cdef Vocab get(self):
         if self.made is None:
             with cython.critical_section(self):
@@ -216,8 +224,7 @@ cdef class Decoding:
         return self.made
 
     cdef Vocab _make(self):
-        if (self.byte_level and [op[0] for op in self.chain.ops] == ["raw", "lossy"]
-                and all(_reads_as_is(text.encode()) for text, *_ in self.source.special_tokens)):
+        if self.byte_level and [op[0] for op in self.chain.ops] == ["raw", "lossy"]:
             return self.source
         return _decoded(self.source, self.chain, self.pieces, self.byte_level)
 

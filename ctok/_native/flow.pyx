@@ -14,7 +14,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_drop, ctok_added_event, ctok_added_next
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
-from ctok._native.c_cut cimport ctok_pieces, ctok_pieces_free
+from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, ctok_cache_emit, ctok_cache_line, ctok_cache_long,
     ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_long_entry)
@@ -25,7 +25,7 @@ from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
 from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, remembered, settle, settle_outcome, settle_task
-from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, last_character
+from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, flow_start, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
 from ctok._native.normalize cimport normal_feed
@@ -112,6 +112,8 @@ cdef ctok_status feed_segment(Run *r, const uint8_t *p, size_t n, bint end) noex
     if r.f.normal != NULL:
         r.x.normed.n = 0
         status = normal_feed(r.f.normal, &r.s.normal, p, n, end, &r.x.normed)
+        if status == CTOK_OK:
+            status = flow_start(r.f, r.s, p, n, r.x.normed.n > 0)
         if status != CTOK_OK:
             return status
         p = r.x.normed.at
@@ -127,6 +129,8 @@ cdef ctok_status feed_part(Run *r, const uint8_t *p, size_t n, bint end) noexcep
         return CTOK_OK
     if not r.s.in_part and r.f.cutter != NULL:
         cut_begin(&r.s.cut, not r.s.is_later)
+        if r.s.has_start and not r.s.is_later:
+            ctok_cut_zero(&r.s.cut, r.s.zero)
     r.s.in_part = not end
     r.s.is_later = True
     pieces.text.n = pieces.n_stops = 0
@@ -409,7 +413,8 @@ cdef ctok_status flow_feed(Context *c, const Engine *e, FlowState *s, const uint
     r.s = s
     status = sift(&r, &(<const Policy *>e.policy).raw, &s.raw, feed_segment, p, n, final)
     if final:
-        s.is_later = False
+        s.is_later = s.has_start = False
+        s.head.n = 0
     return status
 
 

@@ -1,3 +1,5 @@
+from libc.stdint cimport uint8_t
+
 from ctok._native.c_added cimport ctok_added_state
 from ctok._native.c_bytes cimport ctok_bytes
 from ctok._native.c_cut cimport ctok_cut_state
@@ -25,10 +27,19 @@ cdef struct FlowState:
     bint in_segment             # text between two added tokens has been fed to the normaliser,
     bint in_part                # and to the pre-tokenizer
     bint is_later               # something of the text came before
+    ctok_bytes head             # the text as far as the normaliser has given nothing yet, where the pre-tokenizer asks for its start
+    bint has_start              # it has given something, of which
+    size_t zero                 # so many bytes stem from place 0
 
 cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil
 cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil
 cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *source) noexcept nogil      # `to` is begun
+
+# The normaliser has taken n more bytes at the start of a text, and given something or nothing: find out what of it stems from place 0.
+cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t *p, size_t n, bint gave) noexcept nogil
+
+# How many bytes stem from place 0 of the text, of what the normaliser makes of its first n bytes.
+cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero) noexcept nogil
 
 cdef bytes flow_window(const FlowState *s)
 cdef bytes flow_save(const Stages *f, const Policy *policy, const FlowState *s)

@@ -5,10 +5,12 @@ from libc.string cimport memset
 
 from ctok._native.c_added cimport CTOK_ADDED_SAVED, ctok_added_begin, ctok_added_load, ctok_added_save
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_set
+from ctok._native.c_cut cimport ctok_cut_asks_start
+from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, ctok_align
 from ctok._native.c_utf8 cimport ctok_utf8_validate
-from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
 from ctok._native.cut cimport cut_copy, cut_free, cut_load, cut_new, cut_save
-from ctok._native.normalize cimport normal_begin, normal_copy, normal_end, normal_load, normal_save
+from ctok._native.normalize cimport normal_begin, normal_copy, normal_end, normal_load, normal_map, normal_save
 from ctok._native.rooms cimport Side
 
 from ..errors import StateError
@@ -16,6 +18,9 @@ from ..errors import StateError
 cdef extern from "ctok_le.h" nogil:
     uint32_t ctok_le32_get(const uint8_t *p)
     void ctok_le32_put(uint8_t *p, uint32_t x)
+
+cdef enum:
+    HEAD = 4096                 # bytes of a text in which a normaliser gives something, or has dropped its start
 
 
 cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil:
@@ -34,6 +39,7 @@ cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil:
     ctok_bytes_free(&s.raw.window)
     ctok_bytes_free(&s.normed.window)
     ctok_bytes_free(&s.tail)
+    ctok_bytes_free(&s.head)
     normal_end(&s.normal)
     if f.cutter != NULL:
         cut_free(&s.cut)
@@ -48,6 +54,8 @@ cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *sour
         status = ctok_bytes_set(&to.normed.window, &source.normed.window)
     if status == CTOK_OK:
         status = ctok_bytes_set(&to.tail, &source.tail)
+    if status == CTOK_OK:
+        status = ctok_bytes_set(&to.head, &source.head)
     if status == CTOK_OK and f.normal != NULL:
         status = normal_copy(&to.normal, &source.normal)
     if status == CTOK_OK and f.cutter != NULL:
@@ -69,7 +77,42 @@ cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *sour
     to.in_segment = source.in_segment
     to.in_part = source.in_part
     to.is_later = source.is_later
+    to.has_start = source.has_start
+    to.zero = source.zero
     return CTOK_OK
+
+
+# ---- where a normalised text starts ----
+
+cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero) noexcept nogil:
+    cdef ctok_bytes out
+    cdef ctok_align *map = NULL
+    cdef ctok_status status
+    memset(&out, 0, sizeof(out))
+    zero[0] = 0
+    status = normal_map(f.normal, p, n, CTOK_ORIGINS_REFERENCE, &out, &map)
+    while status == CTOK_OK and zero[0] < out.n and map[zero[0]].start == 0:
+        zero[0] += 1
+    ctok_mem_free(map)
+    ctok_bytes_free(&out)
+    return status
+
+
+cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t *p, size_t n, bint gave) noexcept nogil:
+    cdef size_t some = min(n, HEAD - s.head.n)
+    cdef ctok_status status
+    if s.is_later or s.has_start or f.cutter == NULL or not ctok_cut_asks_start(f.cutter):
+        return CTOK_OK
+    while some < n and some > 0 and (p[some] & 0xC0) == 0x80:
+        some -= 1
+    status = ctok_bytes_append(&s.head, p, some)
+    if status != CTOK_OK or (not gave and some == n):
+        return status
+    status = bytes_of_start(f, s.head.at, s.head.n, &s.zero)
+    s.has_start = True
+    s.is_later = s.zero == 0
+    s.head.n = 0
+    return status
 
 
 # ---- saved states ----
@@ -97,7 +140,8 @@ cdef object save_search(ctok_bytes *out, const Side *side, const Search *search)
 cdef bytes flow_save(const Stages *f, const Policy *policy, const FlowState *s):
     """The state as bytes: the parts one behind the other, each behind its length."""
     cdef ctok_bytes out, part
-    cdef uint8_t flags = <uint8_t>(s.is_open | s.in_segment << 1 | s.in_part << 2 | s.is_later << 3)
+    cdef uint8_t flags = <uint8_t>(s.is_open | s.in_segment << 1 | s.in_part << 2 | s.is_later << 3 | s.has_start << 4)
+    cdef uint8_t zero[4]
     cdef ctok_status status = CTOK_OK
     memset(&out, 0, sizeof(out))
     memset(&part, 0, sizeof(part))
@@ -117,6 +161,9 @@ cdef bytes flow_save(const Stages *f, const Policy *policy, const FlowState *s):
             status = f.ops.open_save(s.open, &part)
         push_part(&out, part.at, part.n)
         push_part(&out, s.tail.at, s.tail.n)
+        push_part(&out, s.head.at, s.head.n)
+        ctok_le32_put(zero, <uint32_t>s.zero)
+        push_part(&out, zero, 4)
         if status != CTOK_OK:
             raise MemoryError("no memory for a state")
         return (<const char *>out.at)[:out.n]
@@ -146,7 +193,7 @@ cdef object check_loaded(ctok_status status):
 
 
 cdef object load_parts(const Stages *f, const Policy *policy, FlowState *s, list parts):
-    cdef bytes normal = parts[5], cut = parts[6], open = parts[7], tail = parts[8]
+    cdef bytes normal = parts[5], cut = parts[6], open = parts[7], tail = parts[8], head = parts[9], zero = parts[10]
     cdef size_t used = 0
     cdef int flags = parts[0][0]
     load_search(&policy.raw, &s.raw, parts[1], parts[2])
@@ -163,6 +210,12 @@ cdef object load_parts(const Stages *f, const Policy *policy, FlowState *s, list
         check_loaded(CTOK_ERR_MEMORY if s.open == NULL else f.ops.open_load(s.open, open, len(open)))
     if (len(tail) > 4 if f.safe != NULL else flags & 1 and tail) or ctok_utf8_validate(tail, len(tail), &used) != CTOK_OK:
         raise StateError("this state is damaged")
+    if len(head) > HEAD or len(zero) != 4 or ctok_utf8_validate(head, len(head), &used) != CTOK_OK:
+        raise StateError("this state is damaged")
+    s.head.n = 0
+    check_loaded(ctok_bytes_append(&s.head, head, len(head)))
+    s.zero = ctok_le32_get(zero)
+    s.has_start = flags >> 4 & 1
     s.tail.n = 0
     check_loaded(ctok_bytes_append(&s.tail, tail, len(tail)))
     s.fed = 0 if f.safe == NULL else s.tail.n
@@ -178,13 +231,13 @@ cdef object flow_load(const Stages *f, const Policy *policy, FlowState *s, bytes
     cdef size_t at = 0, n = len(saved), size
     cdef const uint8_t *p = saved
     parts = []
-    while at + 4 <= n and len(parts) < 9:
+    while at + 4 <= n and len(parts) < 11:
         size = ctok_le32_get(p + at)
         if size > n - at - 4:
             break
         parts.append(saved[at + 4:at + 4 + size])
         at += 4 + size
-    if len(parts) != 9 or at != n or len(parts[0]) != 1 or parts[0][0] > 15:
+    if len(parts) != 11 or at != n or len(parts[0]) != 1 or parts[0][0] > 31:
         raise StateError("this state is damaged")
     try:
         load_parts(f, policy, s, parts)

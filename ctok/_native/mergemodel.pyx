@@ -71,7 +71,7 @@ cdef class MergeList(MergeModel):
     ------
     SpecError
         A merge names an id without a token, or gives a text that is no token; `dropout` is not between 0 and 1; prefix and suffix are
-        longer than 255 bytes together; a text or an id occurs twice.
+        longer than 255 bytes together; a text occurs twice.
 
     Notes
     -----
@@ -82,7 +82,10 @@ cdef class MergeList(MergeModel):
                   byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=(), joined=b""):
         cdef Merges *m = &self.m
         cdef Vocab pieces
-        self.vocab = spelled_out(tokens, tuple(added)) if byte_level else Vocab(tokens.data, tokens.ends, tokens.ids, added, joins=False)
+        if byte_level:
+            self.vocab = spelled_out(tokens, tuple(added))
+        else:
+            self.vocab = Vocab(tokens.data, tokens.ends, tokens.ids, added, joins=False, doubles=True)
         m.vocab = &self.vocab.v
         m.byte_level, m.fuse_unk, m.byte_fallback, m.ignore_merges = byte_level, fuse_unk, byte_fallback, ignore_merges
         if dropout is not None and not 0 <= dropout <= 1:
@@ -94,7 +97,7 @@ cdef class MergeList(MergeModel):
         if not byte_level or (m.plain and joined and spells_itself(unk_token) and self._set_pairs(self.vocab, merges, joined)):
             pieces = self.vocab
         else:
-            pieces = Vocab(tokens.data, tokens.ends, tokens.ids, joins=False)
+            pieces = Vocab(tokens.data, tokens.ends, tokens.ids, joins=False, doubles=True)
         self._set_units(pieces)
         m.unknown = UNKNOWN_DROPPED
         if unk_token is not None:
@@ -111,6 +114,8 @@ cdef class MergeList(MergeModel):
         if m.known == NULL or m.neighbours == NULL or m.first_pairs == NULL:
             raise MemoryError("no memory for the merges")
         self._set_first_pairs()
+        if self.vocab.doubled is not None:
+            m.pairs.hollow = 1      # by its id a token does not say how long it is, either
         m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
@@ -258,28 +263,13 @@ cdef Vocab spelled_out(tokens, tuple added):
             <uint32_t *>&end_view[0], <ctok_id *>&id_view[0], &kept)
     if status == CTOK_ERR_MEMORY:
         raise MemoryError("no memory for the vocabulary")
-    if status != CTOK_OK or (kept < n and not all_different(ids)):
-        Vocab(data, tokens.ends, tokens.ids, joins=False)           # says what is wrong
+    if status != CTOK_OK:
+        Vocab(data, tokens.ends, tokens.ids, joins=False, doubles=True)     # says what is wrong
     if kept < n:
         added += other_texts(data, ends, ids, memoryview(to_ids).cast("I")[kept:], {token[1] for token in added})
     size = int.from_bytes(to_ends[4 * kept - 4:4 * kept], "little") if kept else 0
-    return Vocab(memoryview(to_data)[:size], memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], added, joins=False)
-
-
-cdef bint all_different(const uint32_t[::1] ids) except -1:
-    """False: an id stands twice, or they are too far apart to tell in passing."""
-    cdef uint32_t most = 0
-    cdef Py_ssize_t i
-    for i in range(ids.shape[0]):
-        most = max(most, ids[i])
-    if most > <uint32_t>(1 << 24):
-        return False
-    cdef uint8_t[::1] seen = bytearray(most + 1)
-    for i in range(ids.shape[0]):
-        if seen[ids[i]]:
-            return False
-        seen[ids[i]] = 1
-    return True
+    texts = memoryview(to_data)[:size]
+    return Vocab(texts, memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], added, joins=False, doubles=True)
 
 
 cdef tuple other_texts(const uint8_t[::1] data, const uint32_t[::1] ends, const uint32_t[::1] ids, places, set added):

@@ -8,13 +8,22 @@ class Vocab:
     special_tokens: tuple[_Added, ...]
 
     def __new__(
-        cls, data: Buffer, ends: Buffer, ids: Buffer, special_tokens: Iterable[_Added] = (), splits: Buffer = b"", joins: bool = True
+        cls,
+        data: Buffer,
+        ends: Buffer,
+        ids: Buffer,
+        special_tokens: Iterable[_Added] = (),
+        splits: Buffer = b"",
+        joins: bool = True,
+        doubles: bool = False,
     ) -> Vocab: ...
     def __len__(self) -> int: ...
     @property
     def n_tokens(self) -> int: ...
     @property
     def longest(self) -> int: ...
+    @property
+    def doubled(self) -> int | None: ...
     @property
     def fingerprint(self) -> bytes: ...
     def find(self, token: Buffer) -> int | None: ...

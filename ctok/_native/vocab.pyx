@@ -13,6 +13,12 @@ from ctok._native.c_vocab cimport (
 
 from ..errors import SpecError, UnknownIdError
 
+cdef extern from *:
+    """
+    #define ctok_vocab_hides(v) ((v)->has_hidden)
+    """
+    bint ctok_vocab_hides(const ctok_vocab *v)
+
 
 cdef class Vocab:
     """Tokens and their ids, both ways.
@@ -29,18 +35,21 @@ cdef class Vocab:
         As in `spec.TokenTable`; empty: found out here.
     joins
         Whether pretokens are to be merged by rank; without it the splits are not needed, and not found out.
+    doubles
+        Whether ordinary tokens may share an id; the last of them in byte order is what it decodes to.
 
     Raises
     ------
     SpecError
-        Tokens out of order or repeated, an id twice, an empty special token, splits that do not belong to the tokens.
+        Tokens out of order or repeated, an id twice (without `doubles`), an empty special token, splits that do not belong to the tokens.
 
     Notes
     -----
     Cost: linear in the bytes; about 5 ms for 200 000 tokens. Immutable: any number of threads may use it.
     """
 
-    def __cinit__(self, const uint8_t[::1] data, ends, ids, special_tokens=(), const uint8_t[::1] splits=b"", bint joins=True):
+    def __cinit__(self, const uint8_t[::1] data, ends, ids, special_tokens=(), const uint8_t[::1] splits=b"", bint joins=True,
+                  bint doubles=False):
         cdef const uint32_t[::1] end_view = memoryview(ends).cast("B").cast("I")
         cdef const uint32_t[::1] id_view = memoryview(ids).cast("B").cast("I")
         cdef uint32_t n = <uint32_t>end_view.shape[0], bad = 0
@@ -69,7 +78,9 @@ cdef class Vocab:
         if status == CTOK_ERR_MEMORY:
             raise MemoryError("no memory for the vocabulary")
         if status != CTOK_OK:
-            raise SpecError(f"token table: entry {bad} is out of byte order, repeated, or its id is used twice or too large")
+            raise SpecError(f"token table: entry {bad} is out of byte order, repeated, or its id is too large")
+        if not doubles and self.doubled is not None:
+            raise SpecError(f"token table: id {self.doubled} is used twice")
         for _, number, *special in reversed(self.special_tokens):       # of two texts with one id the first counts
             if special == [False]:
                 self.v.by_id[<uint32_t>number].flags &= ~CTOK_TOKEN_SPECIAL
@@ -91,6 +102,19 @@ cdef class Vocab:
     def longest(self):
         """Bytes of the longest ordinary token."""
         return self.v.longest
+
+    @property
+    def doubled(self):
+        """An id that ordinary tokens share, or None."""
+        if not ctok_vocab_hides(&self.v):
+            return None
+        cdef uint8_t[::1] seen = bytearray(self.v.n_ids)
+        cdef uint32_t k
+        for k in range(self.v.n_tokens):
+            if seen[self.v.id_of[k]]:
+                return self.v.id_of[k]
+            seen[self.v.id_of[k]] = 1
+        return None
 
     @property
     def fingerprint(self):

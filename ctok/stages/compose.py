@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from warnings import warn
 
 from .._native.mergemodel import MergeList
 from .._native.rooms import Flow
@@ -20,6 +21,7 @@ from .postprocessors import build_post_processor
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .._native.chains import Decoding
+    from .._native.model import Model
     from ..spec import AddedToken, Record, Spec, TokenTable
 
     Declared = tuple[str, int] | tuple[str, int, bool]
@@ -38,8 +40,9 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     byte_level = is_byte_level(spec)
     declared = tuple(map(_declared, spec.added_tokens)) + _special_pieces(spec)
     model = build_model(spec.model, byte_level, declared)
-    spelled_out = byte_level and isinstance(model, MergeList)
-    vocab = model.vocab if isinstance(model, MergeList) else _vocabulary(spec.model.tokens, declared)
+    vocab = _vocabulary(spec, model, declared)
+    if (shared := vocab.doubled) is not None:
+        warn(f"{spec.name!r}: tokens share an id, the first such id is {shared}; it decodes to the last of its tokens", stacklevel=2)
     normalizer = build_normalizer(spec.normalizer)
     cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
     normalize = None if normalizer is None else normalizer.normalize
@@ -48,7 +51,9 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     shown_unk = getattr(model, "unk_id", None) if _kind(spec) in ("Pieces", "Unigram") else None
     flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe, shown_unk)
     template = build_post_processor(spec.post_processor).around()
-    return vocab, flow, template, _decoding(spec, vocab, byte_level=spelled_out)
+    called = {number: text for content, number, _, text in added if text not in (None, content)}
+    shown = vocab if not called else _renamed(spec, byte_level, declared, called)
+    return vocab, flow, template, _decoding(spec, shown, byte_level=byte_level and isinstance(model, MergeList))
 
 
 def _special_pieces(spec: Spec) -> tuple[Declared, ...]:
@@ -96,16 +101,27 @@ def _may_be_long(spec: Spec) -> bool:
     return all(isinstance(step, pretokenizers.Split) and isinstance(step.pattern, String) for step in steps)
 
 
-def _vocabulary(tokens: TokenTable, declared: tuple[Declared, ...]) -> Vocab:
+def _vocabulary(spec: Spec, model: Model, declared: tuple[Declared, ...]) -> Vocab:
+    if isinstance(model, MergeList):
+        return model.vocab
+    tokens = spec.model.tokens
     try:
-        return Vocab(tokens.data, tokens.ends, tokens.ids, declared, joins=False)
+        return Vocab(tokens.data, tokens.ends, tokens.ids, declared, joins=False, doubles=True)
     except SpecError:
-        return Vocab(*_without_doubles(tokens), declared, joins=False)
+        return _without_doubles(tokens, declared)
 
 
-def _without_doubles(tokens: TokenTable) -> tuple[bytes, bytes, bytes]:
-    """Of tokens with equal texts only the last: the text is looked up as that, the others are never given."""
+def _without_doubles(tokens: TokenTable, declared: tuple[Declared, ...]) -> Vocab:
+    """Of tokens with equal texts only the last is ever looked up; the ids of the others have their text, and are never given."""
     from ..spec import TokenTable
 
-    table = TokenTable.from_dict(dict(tokens))
-    return bytes(table.data), bytes(table.ends), bytes(table.ids)
+    last = dict(tokens)
+    table = TokenTable.from_dict(last)
+    others = tuple((text.decode(), number, False) for text, number in tokens if text and last[text] != number)
+    return Vocab(table.data, table.ends, table.ids, declared + others, joins=False)
+
+
+def _renamed(spec: Spec, byte_level: bool, declared: tuple[Declared, ...], called: dict[int, str]) -> Vocab:
+    """The vocabulary for decoding, where the normalizer spells added tokens otherwise: the reference decodes to that spelling."""
+    names = tuple([(called.get(token[1], token[0]), *token[1:]) for token in declared])
+    return _vocabulary(spec, build_model(spec.model, byte_level, names), names)

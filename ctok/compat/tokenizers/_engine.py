@@ -55,7 +55,8 @@ class Engine:
     is_random
         Whether a text may be encoded otherwise the next time.
     renamed
-        Of added tokens that are looked for in the normalised text: id -> what the normalizer makes of them, where that is something else.
+        Added tokens that the reference decodes to something else than ctok does, id -> how it calls them: those that the normalizer spells
+        otherwise, and those that its ByteLevel decoder takes for bytes.
     """
 
     __slots__ = ("_layouts", "_lazy_aligner", "is_random", "native", "post", "renamed")
@@ -66,10 +67,12 @@ class Engine:
         self._layouts: dict[tuple[bool, bool, bool], Layout] = {}
         self.is_random = bool(getattr(spec.model, "dropout", None)) or (isinstance(spec.model, Unigram) and spec.model.alpha is not None)
         self._lazy_aligner: Aligner | None = None
-        self.renamed: dict[int, str] = {}
+        decoding = self.native.decoding
+        misread = frozenset() if decoding is None else decoding.misread
+        self.renamed = {token.id: token.content for token in spec.added_tokens if token.id in misread}
         if self.native.flow is not None and self.native.flow.normalizer is not None:
             spelled = {token: self.native.flow.normalizer.normalize(token.content) for token in spec.added_tokens if token.normalized}
-            self.renamed = {token.id: text for token, text in spelled.items() if text != token.content}
+            self.renamed |= {token.id: text for token, text in spelled.items() if text != token.content}
 
     @property
     def _aligner(self) -> Aligner:

@@ -10,6 +10,7 @@ To reason about sets the code points are cut into *atoms*: stretches in which ev
 byte alone, times the property bytes that occur there. A set is then an int with one bit for each atom.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -148,14 +149,21 @@ class Universe:
             found = property_set(lo, hi)
             self.atoms += [(lo, hi, p) for p in range(64) if found >> p & 1]
         self.everything = (1 << len(self.atoms)) - 1
+        self._firsts = [lo for lo, _, _ in self.atoms]
+        self._lasts = [hi - 1 for _, hi, _ in self.atoms]
+        flags: dict[int, bytearray] = {}
+        for i, (_, _, p) in enumerate(self.atoms):
+            flags.setdefault(p, bytearray(len(self.atoms) // 8 + 1))[i >> 3] |= 1 << (i & 7)
+        self._with_property = {p: int.from_bytes(bits, "little") for p, bits in flags.items()}
 
     def members(self, s: CharSet) -> int:
         """The atoms of a set, as bits."""
         kind = s[0]
         if kind == "range":
-            return sum(1 << i for i, (lo, hi, _) in enumerate(self.atoms) if s[1] <= lo and hi <= s[2] + 1)
+            first, last = bisect_left(self._firsts, s[1]), bisect_right(self._lasts, s[2])
+            return (1 << last) - (1 << first) if first < last else 0
         if kind == "props":
-            return sum(1 << i for i, (_, _, p) in enumerate(self.atoms) if s[1] >> p & 1)
+            return sum(bits for p, bits in self._with_property.items() if s[1] >> p & 1)
         if kind == "not":
             return self.everything & ~self.members(s[1])
         if kind == "or":
