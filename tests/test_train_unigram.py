@@ -113,13 +113,13 @@ def test_scripts_and_digits_have_their_classes():
 # ---- kernels against their twins ----
 
 
-@given(WORDS, st.integers(1, 60), st.integers(1, 6))
-def test_seeds_equal_the_twin(words, most, longest):
+@given(WORDS, st.integers(1, 60), st.integers(1, 6), st.integers(0, 12))
+def test_seeds_equal_the_twin(words, most, longest, size):
     rules = Rules(dict.fromkeys(CHARS, 2), longest)
-    data, ends, scores = find_seeds(Stretches(*tables(words), rules), most)
+    data, ends, scores = find_seeds(Stretches(*tables(words), rules), most, size)
     stops = memoryview(ends).cast("I").tolist()
     pieces = [data[begin:end].decode() for begin, end in zip([0, *stops], stops, strict=False)]
-    want = twin.seeds(words, lambda piece: len(piece) <= longest, most)
+    want = twin.seeds(words, lambda piece: len(piece) <= longest, most, size)
     assert pieces == sorted(want, key=str.encode)
     assert memoryview(scores).cast("d").tolist() == pytest.approx([want[piece] for piece in pieces], abs=1e-12)
 
@@ -274,6 +274,13 @@ def test_quality_is_that_of_sentencepiece_or_better(tmp_path):
     kernel = piece_kernel(spec)
     ours = sum(len(kernel.encode((BLANK + word).encode())) for line in HELD_OUT for word in line.split())
     assert ours <= 1.005 * theirs
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_a_text_that_stands_there_several_times_gives_a_model_of_the_same_quality(times):
+    for size in (400, 900):
+        once, often = (tokens_of(UnigramTrainer(size).train(TRAINING * n), HELD_OUT) for n in (1, times))
+        assert often <= 1.02 * once
 
 
 def piece_kernel(spec):

@@ -26,8 +26,9 @@ cdef class Growing:
     tokens
         The texts of the first ones: list of bytes.
     classes
-        A byte for each: 0 joins with all; 1-252 only with the same number (and 0); 253 stands only at the start of a token; 254 is as
-        its neighbour; 255 joins with nothing.
+        A byte for each: 0 joins with all; 1-249 only with the same number (and 0); 254 is as its neighbour; 255 joins with nothing. A
+        blank is 253: stands only at the start of a token, 252: only at its end, 251: anywhere but at the end of several symbols, 250: but
+        at their start; to other symbols it is as its neighbour.
     prefix
         What is taken off the start of a right token's text when it is joined.
     longest
@@ -47,6 +48,14 @@ cdef class Growing:
             if self.push_token(text, len(text)) != CTOK_OK:
                 raise MemoryError("no room for training")
             self.tokens[i].first = self.tokens[i].last = classes[i]
+            if CLASS_NOT_FIRST <= classes[i] <= CLASS_FIRST:
+                self.rule = classes[i]
+                self.tokens[i].first = self.tokens[i].last = CLASS_SAME
+                self.tokens[i].blank = BLANK_BEGINS | BLANK_ENDS | BLANK_ONLY
+
+    def allow_only_blanks(self):
+        """Several blanks may become a token, whatever the rule for blanks beside other symbols."""
+        self.only_blanks = True
 
     def __dealloc__(self):
         ctok_tokenset_free(&self.texts)
@@ -117,6 +126,7 @@ cdef class Growing:
         t[number[0]].length = t[left].length + t[right].length
         t[number[0]].first = t[left].first if t[left].first != CLASS_SAME else t[right].first
         t[number[0]].last = t[right].last if t[right].last != CLASS_SAME else t[left].last
+        t[number[0]].blank = (t[left].blank & BLANK_BEGINS) | (t[right].blank & BLANK_ENDS) | (t[left].blank & t[right].blank & BLANK_ONLY)
         return CTOK_OK
 
     cdef bint may_join(self, uint32_t left, uint32_t right) noexcept nogil:
@@ -124,13 +134,24 @@ cdef class Growing:
         cdef const Token *b = &self.tokens[right]
         if <uint64_t>a.length + b.length > self.longest:
             return False
+        if (a.blank or b.blank) and not self.blanks_may_join(a, b):
+            return False
         if a.last == CLASS_ANY and b.first == CLASS_ANY:
             return True
-        if b.first == CLASS_START or a.last == CLASS_ALONE or b.first == CLASS_ALONE:
+        if a.last == CLASS_ALONE or b.first == CLASS_ALONE:
             return False
-        if a.last == CLASS_ANY or a.last >= CLASS_START or b.first == CLASS_ANY or b.first == CLASS_SAME:
+        if a.last == CLASS_ANY or a.last == CLASS_SAME or b.first == CLASS_ANY or b.first == CLASS_SAME:
             return True
         return a.last == b.first
+
+    cdef bint blanks_may_join(self, const Token *a, const Token *b) noexcept nogil:
+        if a.blank & b.blank & BLANK_ONLY:
+            return self.only_blanks
+        if self.rule == CLASS_FIRST:
+            return not (b.blank & BLANK_BEGINS or (a.blank & BLANK_ONLY and a.length > 1))
+        if self.rule == CLASS_LAST:
+            return not (a.blank & BLANK_ENDS or (b.blank & BLANK_ONLY and b.length > 1))
+        return not (b.blank & BLANK_ENDS if self.rule == CLASS_NOT_LAST else a.blank & BLANK_BEGINS)
 
     cdef int order(self, uint32_t a, uint32_t b) noexcept nogil:
         cdef size_t n = ctok_tokenset_len(&self.texts, a), m = ctok_tokenset_len(&self.texts, b)

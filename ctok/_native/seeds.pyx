@@ -3,6 +3,9 @@
 A substring is taken into account if what follows it, and what stands before it, differs between its occurrences (the ends of stretches
 differ from all): else a longer one occurs as often. Its score is its count times its length. Counts are those of the words, not of the
 distinct words.
+
+What stands in one stretch only says nothing of other words, however often that one occurs: were there a piece for each stretch of a text
+that stands there twice, no shorter one would be in use, and words that were not seen would have no pieces. So only some of these are kept.
 """
 
 from libc.math cimport log
@@ -26,12 +29,14 @@ cdef struct Seed:
     uint32_t rank
     uint32_t length
     uint64_t count
+    bint is_alone               # all occurrences are in one stretch
 
 cdef struct Open:               # a substring on the way through the suffixes in order: those below it in the stack are its beginnings
     uint32_t rank
     uint32_t length
     uint64_t count
     uint32_t before             # the symbol that stands before all its occurrences, or VARIOUS
+    uint32_t owner              # the stretch that they are all in, or VARIOUS
 
 cdef struct Search:
     const Counted *words
@@ -118,6 +123,7 @@ cdef ctok_status keep(Search *s, const Open *node) noexcept nogil:
     s.seeds[s.n_seeds].rank = node.rank
     s.seeds[s.n_seeds].length = node.length
     s.seeds[s.n_seeds].count = node.count
+    s.seeds[s.n_seeds].is_alone = node.owner != VARIOUS
     s.n_seeds += 1
     return CTOK_OK
 
@@ -152,6 +158,7 @@ cdef ctok_status collect(Search *s, Open *stack) noexcept nogil:
         below.length = length
         below.count = s.words.counts[s.owner[from_]]
         below.before = s.text[from_ - 1] if from_ and s.text[from_ - 1] else VARIOUS
+        below.owner = s.owner[from_]
         if length == common:
             add(&stack[top - 1], &below)
         else:
@@ -173,6 +180,8 @@ cdef inline void add(Open *node, const Open *part) noexcept nogil:
     node.count += part.count
     if node.before != part.before:
         node.before = VARIOUS
+    if node.owner != part.owner:
+        node.owner = VARIOUS
 
 
 cdef inline double score(const Seed *s) noexcept nogil:
@@ -185,6 +194,17 @@ cdef int by_score(const void *a, const void *b) noexcept nogil:
     cdef const Seed *y = <const Seed *>b
     if score(x) != score(y):
         return -1 if score(x) > score(y) else 1
+    return by_string(a, b)
+
+
+cdef int by_count(const void *a, const void *b) noexcept nogil:
+    """Those of several stretches first, then the most frequent; of equal ones that which comes first in the order of strings."""
+    cdef const Seed *x = <const Seed *>a
+    cdef const Seed *y = <const Seed *>b
+    if x.is_alone != y.is_alone:
+        return 1 if x.is_alone else -1
+    if x.is_alone and x.count != y.count:
+        return -1 if x.count > y.count else 1
     return by_string(a, b)
 
 
@@ -220,6 +240,17 @@ cdef ctok_status search(Search *s) noexcept nogil:
     return status
 
 
+cdef void leave_alone(Search *s, size_t size) noexcept nogil:
+    """Of the substrings of one stretch keep the most frequent: a quarter of `size`, and as many as it takes to have three times `size`."""
+    cdef size_t i, n_shared = 0, kept
+    for i in range(s.n_seeds):
+        n_shared += not s.seeds[i].is_alone
+    kept = max(size // 4, 3 * size - min(3 * size, n_shared))
+    if kept < s.n_seeds - n_shared:
+        qsort(s.seeds, s.n_seeds, sizeof(Seed), by_count)
+        s.n_seeds = n_shared + kept
+
+
 cdef ctok_status select(Search *s, size_t most) noexcept nogil:
     """Leave the characters and the best substrings, `most` in all, in the order of strings."""
     cdef size_t i, n_chars = s.n_symbols - 1, from_
@@ -248,9 +279,15 @@ cdef ctok_status select(Search *s, size_t most) noexcept nogil:
     return CTOK_OK
 
 
-def find_seeds(Stretches stretches not None, size_t most):
+def find_seeds(Stretches stretches not None, size_t most, size_t size=0):
     """Return all characters and the substrings with the highest scores, `most` in all, as (data, ends, scores): their UTF-8 one behind the
     other in ascending order, cumulative ends (uint32), logarithms of their shares in the sum of all scores (float64), as bytes.
+
+    Parameters
+    ----------
+    size
+        The size of the vocabulary that is aimed at. Of substrings that stand in one stretch only, `size` // 4 are kept, the most frequent,
+        and as many more as it takes to have three times `size`. 0: all are kept.
 
     Raises
     ------
@@ -269,6 +306,8 @@ def find_seeds(Stretches stretches not None, size_t most):
     try:
         with nogil:
             status = search(&s)
+            if status == CTOK_OK and size:
+                leave_alone(&s, size)
             if status == CTOK_OK:
                 status = select(&s, most)
         if status != CTOK_OK:

@@ -41,9 +41,13 @@ def is_valid(
     return len(set(scripts)) <= 1
 
 
-def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> dict[str, float]:
-    """The characters, and of the substrings that stand between different things those with the highest count times length."""
+def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int, size: int = 0) -> dict[str, float]:
+    """The characters, and of the substrings that stand between different things those with the highest count times length.
+
+    Of substrings of one word only, `size` // 4 are left, the most frequent, and as many more as it takes to have three times `size`.
+    """
     counts: dict[str, int] = {}
+    owners: dict[str, set[str]] = {}
     followers: dict[str, set[object]] = {}
     leaders: dict[str, set[object]] = {}
     for word, count in words.items():
@@ -51,6 +55,7 @@ def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> 
             for end in range(start + 1, len(word) + 1):
                 piece = word[start:end]
                 counts[piece] = counts.get(piece, 0) + count
+                owners.setdefault(piece, set()).add(word)
                 # The end of a word is different from everything, also from the ends of the others.
                 followers.setdefault(piece, set()).add(word[end] if end < len(word) else (word, start))
                 leaders.setdefault(piece, set()).add(word[start - 1] if start else (word, end))
@@ -64,6 +69,10 @@ def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int) -> 
         and _differ(followers[piece])
         and (_differ(leaders[piece]) or not valid(next(iter(leaders[piece])) + piece))  # type: ignore[operator]
     }
+    if size:
+        alone = sorted((piece for piece in others if len(owners[piece]) == 1), key=lambda piece: (-counts[piece], piece))
+        for piece in alone[max(size // 4, 3 * size - (len(others) - len(alone))) :]:
+            del others[piece]
     best = sorted(others, key=lambda piece: (-others[piece], piece))[: max(0, most - len(chars))]
     chosen = chars | {piece: others[piece] for piece in best}
     total = math.log(sum(chosen.values()))
@@ -168,7 +177,7 @@ def train(
     n_sub_iterations: int = 2,
 ) -> dict[str, float]:
     """Improve and prune by turns until there are no more than `size` pieces."""
-    scores = seeds(words, valid, seed_size)
+    scores = seeds(words, valid, seed_size, size)
     while True:
         for _ in range(n_sub_iterations):
             scores = improved(words, scores)

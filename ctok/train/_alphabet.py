@@ -13,21 +13,26 @@ __all__ = ["BLANK", "character_classes", "covered"]
 BLANK = "\u2581"
 NEVER = frozenset("\0 \u2585")  # in no piece of a unigram model: what files, blanks and unknown characters are spelt with
 
+_SPECIAL = "\t"  # what sentencepiece puts in the place of a special piece, and counts
+
 _BLANK, _JOINS, _INHERITS, _ALONE, _SCRIPT = range(1, 6)
 
 
-def covered(counts: Mapping[str, int], coverage: float, required: Iterable[str] = ()) -> list[str]:
+def covered(counts: Mapping[str, int], coverage: float, required: Iterable[str] = (), n_special: int = 0) -> list[str]:
     """Return the most frequent characters that together make up `coverage` of all, and the required ones, in the order of code points.
 
-    Of characters that are equally frequent the lower code points come first.
+    Of characters that are equally frequent the lower code points come first. n_special: so many special pieces stood between them, which
+    count as one character more.
     """
-    total, so_far = sum(counts.values()), 0
+    found = dict(counts) | ({_SPECIAL: n_special + counts.get(_SPECIAL, 0)} if n_special else {})
+    total, so_far = sum(found.values()), 0
     chosen = set(required)
-    for char, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+    for char, count in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         if so_far >= coverage * total and coverage < 1:
             break
         so_far += count
-        chosen.add(char)
+        if char in counts:
+            chosen.add(char)
     return sorted(chosen)
 
 

@@ -21,7 +21,13 @@ __all__ = ["completed", "counted_by", "n_others", "spec_of"]
 EVERYTHING = r"(?s:.+)"
 OF_CHARACTERS = ("continuing_subword_prefix", "end_of_word_suffix")
 OF_BOTH = ("limit_alphabet", "split_by_unicode_script", "split_by_number", "split_digits")
-OF_SENTENCEPIECE = ("treat_whitespace_as_suffix", "byte_fallback", "user_defined_symbols", "control_symbols")
+OF_SENTENCEPIECE = (
+    "treat_whitespace_as_suffix",
+    "allow_whitespace_only_pieces",
+    "byte_fallback",
+    "user_defined_symbols",
+    "control_symbols",
+)
 
 
 def completed(o: SimpleNamespace) -> SimpleNamespace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._native.cells import characters
 from ..errors import TrainingError
 from ..stagespecs.spelling import spell
-from ._alphabet import character_classes, covered
+from ._alphabet import BLANK, character_classes, covered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["LETTERS", "Start", "start_of"]
 
 LETTERS = tuple(spell(bytes([byte])) for byte in range(256))
-# From the classes of `_alphabet` to those of the kernel: what begins a token, joins with all, is as its neighbour, stands alone; scripts.
-_CLASSES = {1: 253, 2: 0, 3: 254, 4: 255}
+# From the classes of `_alphabet` to those of the kernel: what joins with all, is as its neighbour, stands alone; scripts.
+_CLASSES = {2: 0, 3: 254, 4: 255}
+# (blanks part words, blanks end them) -> the kernel's class of blanks.
+_BLANKS = {(True, False): 253, (True, True): 252, (False, False): 251, (False, True): 250}
 
 
 class Start:
@@ -40,8 +42,8 @@ class Start:
         self.tokens, self.ids, self.classes, self.counts = tokens, ids, classes, counts
 
 
-def start_of(o: SimpleNamespace, counts: Counts) -> Start:
-    """Return the first tokens for the options and the words of a corpus.
+def start_of(o: SimpleNamespace, counts: Counts, n_special: int = 0) -> Start:
+    """Return the first tokens for the options and the words of a corpus, between which so many special pieces stood.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def start_of(o: SimpleNamespace, counts: Counts) -> Start:
         return Start([bytes([byte]) for byte in range(256)], list(range(256)), bytes(256), {})
     if o.form == "byte-level":
         return _byte_level(o, counts)
-    return _characters(o, counts)
+    return _characters(o, counts, n_special)
 
 
 def _byte_level(o: SimpleNamespace, counts: Counts) -> Start:
@@ -73,20 +75,24 @@ def _byte_level(o: SimpleNamespace, counts: Counts) -> Start:
 _NOT = 2**32 - 1
 
 
-def _characters(o: SimpleNamespace, counts: Counts) -> Start:
+def _characters(o: SimpleNamespace, counts: Counts, n_special: int) -> Start:
     found = {chr(code): count for code, count in characters(counts.data, counts.ends, counts.counts).items()}
     if not found:
         raise TrainingError("the corpus holds no text to learn from")
-    alphabet = _alphabet(o, found)
+    alphabet = _alphabet(o, found, n_special)
     classes = character_classes(
-        alphabet, split_by_unicode_script=o.split_by_unicode_script, split_by_number=o.split_by_number, split_digits=o.split_digits
+        alphabet,
+        split_by_unicode_script=o.split_by_unicode_script,
+        split_by_number=o.split_by_number,
+        split_digits=o.split_digits,
+        blank=BLANK if o.form == "sentencepiece" else "",
     )
     if o.form == "sentencepiece":
         alphabet = list(classes)
     numbers = {token.content: token.id for token in o.special_tokens} if o.form == "characters" else {}
     for char in alphabet:
         numbers.setdefault(char, len(numbers))
-    of_text = {char: _kernel_class(classes.get(char, 2)) for char in alphabet}
+    of_text = {char: _kernel_class(classes.get(char, 2), o) for char in alphabet}
     forms = _forms(o, counts, alphabet)
     for text, char in forms:
         numbers.setdefault(text, len(numbers))
@@ -100,15 +106,17 @@ def _characters(o: SimpleNamespace, counts: Counts) -> Start:
     return Start([text.encode() for text in numbers], ids, bytes(of_text.get(text, 0) for text in numbers), found)
 
 
-def _kernel_class(number: int) -> int:
+def _kernel_class(number: int, o: SimpleNamespace) -> int:
+    if number == 1:
+        return _BLANKS[o.split_by_whitespace, o.treat_whitespace_as_suffix]
     return _CLASSES.get(number, number - 4)
 
 
-def _alphabet(o: SimpleNamespace, found: dict[str, int]) -> list[str]:
+def _alphabet(o: SimpleNamespace, found: dict[str, int], n_special: int) -> list[str]:
     """The characters that are symbols, ascending. A limit keeps the most frequent; those asked for come first."""
     wanted = {text[0] for text in o.initial_alphabet or () if text}
     if o.character_coverage < 1:
-        return covered(found, o.character_coverage, wanted)
+        return covered(found, o.character_coverage, wanted, n_special)
     chars = {*found, *wanted}
     if o.limit_alphabet is not None and len(chars) > o.limit_alphabet:
         order = sorted(chars, key=lambda char: (char not in wanted, -found.get(char, 0), char))

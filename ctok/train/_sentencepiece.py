@@ -21,6 +21,7 @@ ROLES = ("unk", "bos", "eos", "pad")
 DEFAULTS: dict[str, Any] = {
     "treat_whitespace_as_suffix": False,
     "split_by_whitespace": True,
+    "allow_whitespace_only_pieces": False,
     "byte_fallback": False,
     "user_defined_symbols": (),
     "control_symbols": (),
@@ -70,15 +71,20 @@ def complete(o: SimpleNamespace) -> None:
 
 def blanks(o: SimpleNamespace) -> Record:
     """What cuts a text with escaped blanks into words, as the options say."""
-    return cutter(o.split_by_whitespace, o.treat_whitespace_as_suffix)
+    return cutter(o.split_by_whitespace, o.treat_whitespace_as_suffix, o.allow_whitespace_only_pieces)
 
 
-def cutter(splits: bool, suffix: bool) -> Record:
-    """The same. Line ends belong to no word."""
-    from ..stagespecs.pretokenizers import CharDelimiterSplit, Sequence, Split
+def cutter(splits: bool, suffix: bool, runs: bool = False) -> Record:
+    """The same; runs: several blanks stay together. Line ends belong to no word."""
+    from ..stagespecs.pretokenizers import CharDelimiterSplit, Regex, Sequence, Split
 
     lines = CharDelimiterSplit("\n")
-    return Sequence([lines, Split(BLANK, "merged_with_previous" if suffix else "merged_with_next")]) if splits else lines
+    if not splits:
+        return lines
+    if runs:
+        word = f"[^{BLANK}]*{BLANK}+|[^{BLANK}]+" if suffix else f"{BLANK}+[^{BLANK}]*|[^{BLANK}]+"
+        return Sequence([lines, Split(Regex(word), "isolated")])
+    return Sequence([lines, Split(BLANK, "merged_with_previous" if suffix else "merged_with_next")])
 
 
 def head(o: SimpleNamespace) -> list[tuple[str, int]]:
@@ -133,18 +139,25 @@ def spec_of(o: SimpleNamespace, pieces: list[tuple[str, float]], kind: str) -> S
     return Spec(o.name, model, None, (), n, decoder=decoder)
 
 
-def cut_out(counts: Counts, symbols: tuple[str, ...]) -> Counts:
-    """Return the counts of what stands between the symbols in the words: a symbol is always a token."""
+def cut_out(counts: Counts, o: SimpleNamespace, *, whole_words: bool = False) -> tuple[Counts, int]:
+    """Return the counts of what stands between special pieces in the words, and how many of these there are: they are parts of no others.
+
+    whole_words: words with such a piece inside are left out.
+    """
     import re
 
     from .counts import Counts
 
-    if not symbols:
-        return counts
-    pattern = re.compile("|".join(re.escape(symbol) for symbol in sorted(symbols, key=len, reverse=True)).encode())
+    listed = sorted((text for text, _ in head(o)), key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, listed)).encode())
+    if pattern.search(counts.data) is None:
+        return counts, 0
     words: dict[str | bytes, int] = {}
+    n_special = 0
     for word, count in counts:
-        for part in pattern.split(word):
+        parts = pattern.split(word)
+        n_special += count * (len(parts) - 1)
+        for part in parts if len(parts) == 1 or not whole_words else ():
             if part:
                 words[part] = words.get(part, 0) + count
-    return Counts.from_mapping(words)
+    return Counts.from_mapping(words), n_special

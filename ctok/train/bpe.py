@@ -105,8 +105,8 @@ class BpeTrainer(SteppingTrainer):
         What tokens inside a word begin with, and at its end end with. For characters.
     split_by_unicode_script, split_by_number, split_digits
         No token holds characters of two scripts; digits and others; two digits. For characters.
-    split_by_whitespace, treat_whitespace_as_suffix, byte_fallback, user_defined_symbols, control_symbols, unk_id, bos_id, eos_id, pad_id, \
-bos_piece, eos_piece, pad_piece, unk_surface
+    split_by_whitespace, treat_whitespace_as_suffix, allow_whitespace_only_pieces, byte_fallback, user_defined_symbols, control_symbols, \
+unk_id, bos_id, eos_id, pad_id, bos_piece, eos_piece, pad_piece, unk_surface
         As sentencepiece has them, in its form only.
     exact_size
         A vocabulary that comes out smaller or larger than `vocab_size` is an error; if not, a warning.
@@ -155,14 +155,17 @@ bos_piece, eos_piece, pad_piece, unk_surface
 
     def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
         o = self.options
+        n_special = 0
         if o.form == "sentencepiece":
-            counts = _sentencepiece.cut_out(counts, tuple(text for text, _ in _sentencepiece.head(o)))
-        start = start_of(o, counts)
+            counts, n_special = _sentencepiece.cut_out(counts, o)
+        start = start_of(o, counts, n_special)
         others = _bpe_spec.n_others(o)  # tokens that are in the vocabulary, but not in the learner's
         wanted = o.vocab_size - others
         if wanted < len(start.tokens):
             self._below(len(start.tokens) + others)
         learner = self._learner(counts, start)
+        if o.allow_whitespace_only_pieces:
+            learner.allow_only_blanks()
         del counts
         yield "pairs", 0, 1
         learner.count_pairs()

@@ -7,6 +7,7 @@ from . import _options, _sentencepiece, _unigram_spec
 from ._alphabet import character_classes, covered
 from ._counting import threads_of
 from ._running import SteppingTrainer
+from ._self_test import with_samples
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ DEFAULTS: dict[str, Any] = _sentencepiece.DEFAULTS | {
     "split_by_unicode_script": (False, True),
     "split_by_number": (False, True),
     "split_digits": False,
-    "allow_whitespace_only_pieces": False,
     "hard_vocab_limit": (False, True),
     "normalizer": None,
     "pre_tokenizer": None,
@@ -100,7 +100,8 @@ class UnigramTrainer(SteppingTrainer):
     user_defined_symbols, control_symbols, unk_id, bos_id, eos_id, pad_id, bos_piece, eos_piece, pad_piece, unk_surface
         As sentencepiece has them, in its style only. An id of -1: there is no such piece.
     self_test_size (self_test_sample_size)
-        So many of the most frequent words are encoded at last; that one is not spelt by its pieces is an error.
+        So many of the most frequent words are encoded at last; that one is not spelt by its pieces is an error. In sentencepiece's style
+        they are put in the .model, each with its pieces, for readers that check them.
     name
         What the `Spec` is called.
 
@@ -145,9 +146,11 @@ class UnigramTrainer(SteppingTrainer):
 
     def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
         o = self.options
-        counts = _sentencepiece.cut_out(counts, o.user_defined_symbols)
+        n_special = 0
+        if o.style == "sentencepiece":
+            counts, n_special = _sentencepiece.cut_out(counts, o)
         threads = threads_of(num_threads)
-        found, chars, total = self._stretches(counts)
+        found, chars, total = self._stretches(counts, n_special)
         taken = {*_unigram_spec.taken(o)}
         chars = [char for char in chars if char not in taken]
         room = o.vocab_size - len(taken)
@@ -166,7 +169,7 @@ class UnigramTrainer(SteppingTrainer):
                 limit=max_memory,
             )
         yield "seed", 0, 1
-        model = _first_model(found, o.seed_size, total)
+        model = _first_model(found, o.seed_size, total, o.vocab_size)
         yield "seed", 1, 1
         yield from _shrink(model, int(o.vocab_size * 1.1), o, threads)
         pieces = _chosen({piece: score for piece, score in model if piece.decode() not in taken}, chars, room)
@@ -176,11 +179,14 @@ class UnigramTrainer(SteppingTrainer):
                 f"vocab_size {o.vocab_size} is too large: this corpus gives {largest} tokens; lower it, or pass hard_vocab_limit=False",
                 largest=largest,
             )
+        spec = _unigram_spec.spec_of(o, pieces)
+        if o.style == "sentencepiece":
+            return with_samples(spec, counts, o.self_test_size)
         if o.self_test_size:
             _unigram_spec.self_test(o, pieces, counts)
-        return _unigram_spec.spec_of(o, pieces)
+        return spec
 
-    def _stretches(self, counts: Counts) -> tuple[Stretches, list[str], int]:
+    def _stretches(self, counts: Counts, n_special: int) -> tuple[Stretches, list[str], int]:
         """What the model is trained on, the characters that must be pieces, and how many characters all words have."""
         from .._native.stretches import Rules, Stretches, count_characters
 
@@ -189,7 +195,7 @@ class UnigramTrainer(SteppingTrainer):
         if not of_chars:
             raise TrainingError("the corpus has no words to learn from")
         classes = character_classes(
-            covered(of_chars, o.character_coverage, o.initial_alphabet),
+            covered(of_chars, o.character_coverage, o.initial_alphabet, n_special),
             split_by_unicode_script=o.split_by_unicode_script,
             split_by_number=o.split_by_number,
             split_digits=o.split_digits,
@@ -201,11 +207,11 @@ class UnigramTrainer(SteppingTrainer):
         return found, list(classes), sum(of_chars.values())
 
 
-def _first_model(found: Stretches, seed_size: int, total: int) -> PieceModel:
+def _first_model(found: Stretches, seed_size: int, total: int, vocab_size: int) -> PieceModel:
     from .._native.expect import PieceModel
     from .._native.seeds import find_seeds
 
-    return PieceModel(found, *find_seeds(found, seed_size), 2.0 ** (61 - total.bit_length()))
+    return PieceModel(found, *find_seeds(found, seed_size, vocab_size), 2.0 ** (61 - total.bit_length()))
 
 
 def _shrink(model: PieceModel, size: int, o: Any, threads: int) -> Steps:

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CharTrainer", "WordLevelTrainer", "learned_by_kind"]
 
-_SHARED: dict[str, Any] = _sentencepiece.DEFAULTS | {"special_tokens": (), "unk_token": "<unk>", "normalizer": None, "pre_tokenizer": None}
+_SHARED: dict[str, Any] = _sentencepiece.DEFAULTS | {
+    "special_tokens": (),
+    "unk_token": "<unk>",
+    "character_coverage": (1.0, 0.9995),
+    "initial_alphabet": (),
+    "normalizer": None,
+    "pre_tokenizer": None,
+}
+_ALIASES = _sentencepiece.ALIASES | {"required_chars": "initial_alphabet"}
 
 
 class _Trainer(SteppingTrainer):
@@ -34,7 +42,10 @@ class _Trainer(SteppingTrainer):
 
     def _stages(self) -> tuple[Record | None, Record | None]:
         o = self.options
-        return (o.pre_tokenizer if o.style == "huggingface" else _sentencepiece.blanks(o)), o.normalizer
+        if o.style == "huggingface":
+            return o.pre_tokenizer, o.normalizer
+        # The word model of a .model cuts before each blank, whatever its options.
+        return (_sentencepiece.cutter(True, False) if self._kind == "word" else _sentencepiece.blanks(o)), o.normalizer
 
     def _reads_lines(self) -> bool:
         return bool(self.options.style == "sentencepiece")
@@ -46,13 +57,24 @@ class _Trainer(SteppingTrainer):
     def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
         o = self.options
         yield "train", 0, 1
-        spec = _spec_of(o, self._learned(_sentencepiece.cut_out(counts, o.user_defined_symbols)), self._kind)
+        n_special = 0
+        if o.style == "sentencepiece":
+            counts, n_special = _sentencepiece.cut_out(counts, o, whole_words=self._kind == "word")
+        spec = _spec_of(o, self._learned(counts, n_special), self._kind)
         yield "train", 1, 1
         return spec
 
-    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
-        """All that may become a token, with its count, the best first."""
+    def _learned(self, counts: Counts, n_special: int = 0) -> list[tuple[str, int]]:
+        """All that may become a token, with its count, the best first; n_special: special pieces that stood between the words."""
         raise NotImplementedError
+
+    def _covered(self, counts: Counts, n_special: int) -> tuple[dict[str, int], list[str]]:
+        """How often each character stands in the words, and which of them are tokens, or may stand in one."""
+        from .._native.stretches import count_characters
+
+        o = self.options
+        found = count_characters(counts.data, counts.ends, counts.counts)
+        return found, covered(found, o.character_coverage, (text[0] for text in o.initial_alphabet if text), n_special)
 
 
 class WordLevelTrainer(_Trainer):
@@ -70,6 +92,9 @@ class WordLevelTrainer(_Trainer):
         In Hugging Face's style: texts or `AddedToken` objects, which take the first ids.
     unk_token
         What stands for all other words; put first if it is no special token. None: they cannot be encoded.
+    character_coverage, initial_alphabet (required_chars)
+        Words with characters beyond this share of the corpus, and not among these, are left out. Default 1: none; in sentencepiece's style
+        0.9995.
     normalizer, pre_tokenizer
         The stages before the model. Default: none; Whitespace.
     name
@@ -91,15 +116,20 @@ class WordLevelTrainer(_Trainer):
 
     def __init__(self, vocab_size: int = 30000, *, style: str = "huggingface", **options: Any) -> None:
         defaults = _sentencepiece.style_defaults(_SHARED | {"min_frequency": 0, "name": "wordlevel"}, style)
-        o = _options.resolve("WordLevelTrainer", defaults | {"vocab_size": vocab_size}, _sentencepiece.ALIASES, options)
+        o = _options.resolve("WordLevelTrainer", defaults | {"vocab_size": vocab_size}, _ALIASES, options)
+        _options.share(o, "character_coverage", True)
         _options.at_least(o, 1, "vocab_size")
         _options.at_least(o, 0, "min_frequency")
         self.options = _complete(o)
 
-    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
+    def _learned(self, counts: Counts, n_special: int = 0) -> list[tuple[str, int]]:
         least = self.options.min_frequency
         order = sorted(((word, count) for word, count in counts if count >= least), key=lambda item: (-item[1], item[0]))
-        return [(word.decode(), count) for word, count in order]
+        words = [(word.decode(), count) for word, count in order]
+        if self.options.character_coverage == 1:
+            return words
+        known = {*self._covered(counts, n_special)[1]}
+        return [(word, count) for word, count in words if known.issuperset(word)]
 
 
 class CharTrainer(_Trainer):
@@ -128,10 +158,8 @@ class CharTrainer(_Trainer):
     _kind = "char"
 
     def __init__(self, vocab_size: int | None = None, *, style: str = "huggingface", **options: Any) -> None:
-        own = {"character_coverage": (1.0, 0.9995), "initial_alphabet": (), "name": "char"}
-        defaults = _sentencepiece.style_defaults(_SHARED | own, style) | {"vocab_size": 1 << 30}
-        aliases = _sentencepiece.ALIASES | {"required_chars": "initial_alphabet"}
-        o = _options.resolve("CharTrainer", defaults, aliases, options | ({} if vocab_size is None else {"vocab_size": vocab_size}))
+        defaults = _sentencepiece.style_defaults(_SHARED | {"name": "char"}, style) | {"vocab_size": 1 << 30}
+        o = _options.resolve("CharTrainer", defaults, _ALIASES, options | ({} if vocab_size is None else {"vocab_size": vocab_size}))
         _options.at_least(o, 1, "vocab_size")
         _options.share(o, "character_coverage", True)
         if o.style == "huggingface" and o.pre_tokenizer is None:
@@ -140,12 +168,8 @@ class CharTrainer(_Trainer):
             o.pre_tokenizer = FixedLength(1)
         self.options = _complete(o)
 
-    def _learned(self, counts: Counts) -> list[tuple[str, int]]:
-        from .._native.stretches import count_characters
-
-        o = self.options
-        found = count_characters(counts.data, counts.ends, counts.counts)
-        chosen = covered(found, o.character_coverage, (text[0] for text in o.initial_alphabet if text))
+    def _learned(self, counts: Counts, n_special: int = 0) -> list[tuple[str, int]]:
+        found, chosen = self._covered(counts, n_special)
         return sorted(((char, found.get(char, 0)) for char in chosen), key=lambda item: (-item[1], item[0]))
 
 
