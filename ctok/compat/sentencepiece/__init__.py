@@ -12,6 +12,7 @@ Differences
 - `parallel_encode` gives exactly what `encode` does: the text is not cut, so no result depends on `chunk_len`.
 - Of n-best results with equal scores the order may differ.
 - Errors are also those of `ctok.errors`. Their texts begin as the reference's where programs read them; else they are ctok's own.
+- `SentencePieceTrainer` trains with ctok's trainers; what it does not do it refuses by name (see there).
 - `SetMinLogLevel`, `SetNBestTimeout` and `SetDataDir` take their argument and have no effect. `ConvertToFlatbuffer` is missing.
 - A path may be an `os.PathLike`, also where sentencepiece takes only a str.
 """
