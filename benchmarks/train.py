@@ -19,7 +19,7 @@ import tempfile
 import time
 from statistics import median
 
-ENGINES = ("ctok", "count", "gigabpe", "rustbpe", "tokenizers")
+ENGINES = ("ctok", "count", "gigabpe", "rustbpe", "tokenizers", "bpeasy", "gigatoken")
 SPLITS = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "cl100k": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -73,7 +73,23 @@ def by_tokenizers(path, split, size, threads):
     return sorted(vocab, key=vocab.get)
 
 
-WORKERS = dict(zip(ENGINES, (by_ctok, counted_by_ctok, by_gigabpe, by_rustbpe, by_tokenizers)))
+def by_bpeasy(path, split, size, threads):
+    import bpeasy
+
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return [token.hex() for token in bpeasy.train_bpe(file, SPLITS[split], 1 << 20, size)]
+
+
+def by_gigatoken(path, split, size, threads):
+    import gigatoken
+
+    if split != "gpt2":
+        raise LookupError("has only GPT-2's split")
+    vocab, _ = gigatoken.train_bpe(gigatoken.TextFileSource([path]), size, [])
+    return [token.hex() for token in vocab.values()]
+
+
+WORKERS = dict(zip(ENGINES, (by_ctok, counted_by_ctok, by_gigabpe, by_rustbpe, by_tokenizers, by_bpeasy, by_gigatoken)))
 
 
 def work(engine, path, split, size, threads):
@@ -105,7 +121,7 @@ def run(engine, path, split, size, threads, peers):
     # Our own worker imports what this process does, also from a tree that is built in place.
     environment = os.environ | ({"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} if is_own else {})
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    return json.loads(done.stdout) if done.returncode == 0 else {"missing": done.stderr.strip().splitlines()[-1]}
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"missing": done.stderr.strip().splitlines()[-1]}
 
 
 def compare(path, args):

@@ -67,6 +67,8 @@ def test_count_of_a_file_in_pieces_is_that_of_the_whole_text(tmp_path, small_pie
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_count_of_many_texts_cuts_each_alone(small_pieces, pattern, num_threads):
+    texts = [TEXT[i : i + RNG.randint(0, 40)] for i in range(0, 9000, 5)]
+    assert dict(train.count_pretokens(texts, ctok.Split(pattern), num_threads=num_threads)) == expected(texts, pattern)
     texts = [TEXT[i : i + n] for i, n in ((0, 900), (100, 0), (700, 1), (5, 3000), (9, 10))] * 5
     counts = train.count_pretokens(iter(texts), ctok.Split(pattern), num_threads=num_threads, order=True)
     want = expected(texts, pattern)

@@ -41,6 +41,30 @@ def characters(data, counts_ends, counts):
         ctok_mem_free(found)
 
 
+def places(data, counts_ends):
+    """Return where characters stand in words: code point -> bits, 1: in the middle, 2: at the start, 4: at the end, 8: alone."""
+    cdef const uint8_t[::1] view = data
+    cdef const uint32_t[::1] ends = memoryview(counts_ends).cast("I")
+    cdef uint8_t *found = <uint8_t *>ctok_mem_zeroed(CODES, 1)
+    cdef size_t i, at = 0, first, n = ends.shape[0]
+    cdef uint32_t code
+    cdef int place
+    if found == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            for i in range(n):
+                first = at
+                while at < ends[i]:
+                    place = at == first
+                    at += ctok_utf8_step(&view[at], ends[i] - at, &code)
+                    if code < CODES:
+                        found[code] |= <uint8_t>(1 << (place + 2 * (at == ends[i])))
+        return {code: found[code] for code in range(CODES) if found[code]}
+    finally:
+        ctok_mem_free(found)
+
+
 cdef uint32_t *table_of(dict ids) except NULL:
     """Code point -> id."""
     cdef uint32_t *table = <uint32_t *>ctok_mem_alloc(CODES, sizeof(uint32_t))

@@ -7,7 +7,7 @@ place of a block's first byte; a block in which texts are changed before they ar
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memchr, memmove, memset
 
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_counts cimport (
@@ -28,6 +28,7 @@ from ..errors import MemoryLimitError
 
 cdef enum:
     STOPS = 1024
+    ROOM = 256                  # stops that a scanner has room for at least
     STRETCH = 32
 
 cdef uint8_t[1] _nothing
@@ -52,22 +53,29 @@ def first_bad(data):
 def line_ends(data):
     """Return where the lines of `data` end, line ends included, and the last one without: uint64 as bytes."""
     cdef const uint8_t[::1] view = data
-    cdef size_t i, n = view.shape[0], lines = 0
+    cdef const uint8_t *begin = &view[0] if view.shape[0] else _nothing
+    cdef size_t n = view.shape[0], lines
     cdef uint64_t *to
     with nogil:
-        for i in range(n):
-            lines += view[i] == 10
-    if n and view[n - 1] != 10:
-        lines += 1
+        lines = write_line_ends(begin, n, NULL)
     ends = PyBytes_FromStringAndSize(NULL, 8 * lines)
     to = <uint64_t *>PyBytes_AS_STRING(ends)
     with nogil:
-        lines = 0
-        for i in range(n):
-            if view[i] == 10 or i == n - 1:
-                to[lines] = i + 1
-                lines += 1
+        write_line_ends(begin, n, to)
     return ends
+
+
+cdef size_t write_line_ends(const uint8_t *begin, size_t n, uint64_t *to) noexcept nogil:
+    """Write where lines end, and return how many there are; to: NULL only counts."""
+    cdef const uint8_t *p
+    cdef size_t at = 0, lines = 0
+    while at < n:
+        p = <const uint8_t *>memchr(begin + at, 10, n - at)
+        at = p - begin + 1 if p != NULL else n
+        if to != NULL:
+            to[lines] = at
+        lines += 1
+    return lines
 
 
 def are_ends(ends, size):
@@ -126,21 +134,43 @@ cdef int check(ctok_status status, CountTable table) except -1:
     raise MemoryError("no room for counts")
 
 
-cdef ctok_status count_text(ctok_counts *c, const ctok_splitter *s, const uint8_t *buf, size_t begin, size_t end, bint is_last,
-                            size_t limit, uint64_t base) noexcept nogil:
-    """Count the pretokens of the text buf[begin, end) that stop at `limit` at the latest; is_last: the text ends at `end`."""
-    cdef uint32_t[STOPS] stops
+# Pretokens of a block that are not counted yet, one behind the other, also of several texts.
+cdef struct Gathered:
+    uint32_t[STOPS] stops
+    size_t n
+    size_t begin                # where the first starts
+
+
+cdef ctok_status count_gathered(ctok_counts *c, const uint8_t *buf, size_t size, uint64_t base, Gathered *g) noexcept nogil:
+    cdef size_t n = g.n
+    g.n = 0
+    return ctok_counts_add_block(c, buf, g.begin, g.stops, n, size, 1, base)
+
+
+cdef ctok_status gather_text(ctok_counts *c, const ctok_splitter *s, const uint8_t *buf, size_t begin, size_t end, bint is_last,
+                             size_t limit, size_t size, uint64_t base, Gathered *g) noexcept nogil:
+    """Gather the pretokens of the text buf[begin, end) that stop at `limit` at the latest; is_last: the text ends at `end`."""
     cdef ctok_block out
     cdef ctok_status status
+    cdef size_t n
     out.next = begin
     out.hit_end = 0
     while out.next < limit and not out.hit_end:
-        ctok_split_block(s, buf, out.next, end, is_last, stops, STOPS, &out)
-        while out.n and stops[out.n - 1] > limit:
+        if g.n > STOPS - ROOM:
+            status = count_gathered(c, buf, size, base, g)
+            if status != CTOK_OK:
+                return status
+        n = g.n
+        ctok_split_block(s, buf, out.next, end, is_last, g.stops + n, STOPS - n, &out)
+        while out.n and g.stops[n + out.n - 1] > limit:
             out.n -= 1
-        status = ctok_counts_add_block(c, buf, out.first, stops, out.n, end, 1, base)
-        if status != CTOK_OK:
-            return status
+        if out.n and (n == 0 or g.stops[n - 1] != out.first):
+            status = count_gathered(c, buf, size, base, g)
+            if status != CTOK_OK:
+                return status
+            memmove(g.stops, g.stops + n, out.n * sizeof(uint32_t))
+            g.begin = out.first
+        g.n += out.n
     return CTOK_OK
 
 
@@ -234,18 +264,22 @@ cdef class CountTable:
         cdef size_t begin = 0, stop, i, n = places.shape[0], size = view.shape[0]
         cdef uint64_t place = base, more = is_cut
         cdef ctok_status status = CTOK_OK
+        cdef Gathered g
+        g.n = g.begin = 0
         if size >= <size_t>1 << 32 or more > size or (n and places[n - 1] + more > size):
             raise ValueError("block of texts")
         with nogil:
             for i in range(n):
                 stop = places[i]
                 if more and i == n - 1:
-                    status = count_text(&self.c, &splitter.s, &view[0], begin, stop + more, False, stop, place)
+                    status = gather_text(&self.c, &splitter.s, &view[0], begin, stop + more, False, stop, size, place, &g)
                 elif stop > begin:
-                    status = count_text(&self.c, &splitter.s, &view[0], begin, stop, True, stop, place)
+                    status = gather_text(&self.c, &splitter.s, &view[0], begin, stop, True, stop, size, place, &g)
                 if status != CTOK_OK:
                     break
                 begin = stop
+            if status == CTOK_OK and g.n:
+                status = count_gathered(&self.c, &view[0], size, place, &g)
         check(status, self)
 
     def merge(self, CountTable other not None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._native.cells import characters
+from .._native.cells import characters, places
 from ..errors import TrainingError
 from ..stagespecs.spelling import spell
 from ._alphabet import BLANK, character_classes, covered
@@ -99,9 +99,8 @@ def _characters(o: SimpleNamespace, counts: Counts, n_special: int) -> Start:
         of_text.setdefault(text, of_text[char])
     prefix, suffix = o.continuing_subword_prefix or "", o.end_of_word_suffix or ""
     ids = []
-    for place in range(4):  # in the middle, at the start, at the end, alone
-        before, behind = "" if place & 1 else prefix, suffix if place & 2 else ""
-        texts = {ord(char): before + char + behind for char in alphabet}
+    for place in range(4):
+        texts = {ord(char): _form(char, place, prefix, suffix) for char in alphabet}
         ids.append({code: numbers[text] for code, text in texts.items() if text in numbers})
     return Start([text.encode() for text in numbers], ids, bytes(of_text.get(text, 0) for text in numbers), found)
 
@@ -129,15 +128,14 @@ def _forms(o: SimpleNamespace, counts: Counts, alphabet: list[str]) -> list[tupl
     if not o.continuing_subword_prefix and not o.end_of_word_suffix:
         return []
     known = set(alphabet)
-    forms: set[tuple[str, str]] = set()
     prefix, suffix = o.continuing_subword_prefix or "", o.end_of_word_suffix or ""
-    for word, _ in counts:
-        text = word.decode()
-        last = len(text) - 1
-        if prefix:
-            forms.update((prefix + char, char) for char in text[1:last])
-        before = prefix if last else ""
-        forms.add((before + text[last] + suffix, text[last]))
-        if not suffix or last:
-            forms.add((text[0] if last else text[0] + suffix, text[0]))
-    return sorted((text, char) for text, char in forms if char in known)
+    forms: list[tuple[str, str]] = []
+    for code, where in places(counts.data, counts.ends).items():
+        if chr(code) in known:
+            forms += {(_form(chr(code), place, prefix, suffix), chr(code)) for place in range(4) if where >> place & 1}
+    return sorted(forms)
+
+
+def _form(char: str, place: int, prefix: str, suffix: str) -> str:
+    """A character in the middle of a word (0), at its start (1), at its end (2), alone (3)."""
+    return ("" if place & 1 else prefix) + char + (suffix if place & 2 else "")

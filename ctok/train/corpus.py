@@ -252,13 +252,14 @@ class _Files(Corpus):
     def _lines_of(self, path: str) -> Iterator[Block]:
         left = b""
         for data, read, is_last in self._pieces(path):
-            data = left + data
             stop = len(data) if is_last else data.rfind(b"\n") + 1
-            data, left = data[:stop], data[stop:]
+            if not stop:
+                left += data
+                continue
+            lines, left = left + memoryview(data)[:stop], data[stop:]
             ends = array("Q")
-            ends.frombytes(line_ends(data))
-            if ends:
-                yield Block(data, ends, False, read)
+            ends.frombytes(line_ends(lines))
+            yield Block(lines, ends, False, read)
 
     def _records(self, path: str, reader: Any) -> Iterator[Block]:
         collected, read = _Collector(), 0

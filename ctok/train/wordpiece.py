@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .._native.cells import Cells
     from .._native.joining import Joining
-    from ..spec import Record
+    from ..spec import Record, TokenTable
     from ._bpe_start import Start
     from ._checkpoint import Checkpoint
     from ._running import Steps
@@ -119,7 +119,7 @@ class WordPieceTrainer(SteppingTrainer):
 
     def _learn(self, counts: Counts, checkpoint: Checkpoint, max_memory: int, num_threads: int | None) -> Steps:
         trained: Spec = yield from self._of_pairs()._learn(counts, checkpoint, max_memory, num_threads)
-        return self._spec(dict(trained.model.tokens))
+        return self._spec(trained.model.tokens)
 
     def _of_pairs(self) -> BpeTrainer:
         """The trainer of pairs with the same words and the same first tokens."""
@@ -138,12 +138,11 @@ class WordPieceTrainer(SteppingTrainer):
             continuing_subword_prefix=o.continuing_subword_prefix,
         )
 
-    def _spec(self, ids: dict[bytes, int]) -> Spec:
-        from ..spec import TokenTable
+    def _spec(self, tokens: TokenTable) -> Spec:
         from ..stagespecs import decoders, models, postprocessors
 
         o = self.options
-        model = models.WordPiece(TokenTable.from_dict(ids), o.unk_token, o.max_input_chars_per_word, o.continuing_subword_prefix)
+        model = models.WordPiece(tokens, o.unk_token, o.max_input_chars_per_word, o.continuing_subword_prefix)
         special = {token.content: token.id for token in o.special_tokens}
         around = None
         if "[CLS]" in special and "[SEP]" in special:
