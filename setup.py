@@ -40,7 +40,7 @@ MODULES = {
     "ids": ["mem"],
     "joining": ["mem", "pairs"],
     "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "tekken", "texttable", "utf8"],
-    "lattice": ["mem"],
+    "lattice": ["mem", "lattice", "lattice_forward", "lattice_search"],
     "learn": ["mem"],
     "likely": ["mem"],
     "mergelanes": ["mem"],
@@ -66,7 +66,6 @@ MODULES = {
     "spans": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "spmfile": ["mem", "bytesort", "spm"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],
-    "spmlattice": ["mem"],
     "spmunigram": ["beside", "mem"],
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "utf8", "vocab"],
@@ -99,6 +98,7 @@ if sys.platform == "win32":
 else:
     # One rounding per operation, on every machine: -ffp-contract=off.
     CFLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden"]
+    LDFLAGS = ["-lm"]  # else exp and log would be found only by way of Python itself, in the slower form of long ago
     if TEST_BUILD:
         CFLAGS += ["-UNDEBUG", "-g", "-O1"]
     else:

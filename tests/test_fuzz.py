@@ -41,13 +41,17 @@ SEEDS = {
         rb'{"model":{"vocab":[["a",-1.25],["bb",1e-300],["a",-0.1234567890123456789]]}}',
         rb'{"a":0,"b":1,"ab":2}',
     ],
+    "lattice": [
+        b"\x08\0\0\1\0\1\1\0\1\2\0\0\1\2\0\1\0\0\5\1\4\0" + bytes(range(1, 19)) + b"\x02\x10\0\1\0\0\1\1\0\1\0\4\5\7",
+        b"\x0b" + bytes(range(40)) * 2 + b"\x17\x05\0\1\0\1\0\1\0\1\0\1",
+    ],
     "spm": [
         b"\n\x0e\n\5<unk>\x15\0\0\0\0\x18\2\n\x08\n\1a\x15\0\0\x80\xbf\n\n\n\1b\x15\0\0\0\xc0\x18\1\n\3\n\1c\x12\2\x18\1",
         b"\n\x09\n\3\xe2\x96\x81\x18\4\x1a\2\x18\0\n\5\n\1a\x18\3\n\5\n\1a\x18\1\n\5\n\1u\x18\2\xa2\6\1x",
     ],
     "pack": [write_pack(*COLUMNS, b"meta", True), write_pack(*COLUMNS, b"", False)],
 }
-SHARE = {"added": 3, "spm": 2, "chain": 10, "split": 5, "spn": 200, "vocab": 20}  # a run of these costs more
+SHARE = {"added": 3, "lattice": 10, "spm": 2, "chain": 10, "split": 5, "spn": 200, "vocab": 20}  # a run of these costs more
 
 
 def targets():
@@ -62,7 +66,7 @@ def build(name, program):
     units = re.search(r"links: ([\w\s]*)", target.read_text(encoding="utf-8")).group(1).split()
     sources = [ROOT / "fuzz" / "driver.c", target, *(ROOT / "csrc" / f"ctok_{unit}.c" for unit in units)]
     built = subprocess.run(
-        [compiler, *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program)], capture_output=True, text=True, check=False
+        [compiler, *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program), "-lm"], capture_output=True, text=True, check=False
     )
     if built.returncode != 0 and "sanitize" in built.stderr:
         pytest.skip("the C compiler has no sanitizers")

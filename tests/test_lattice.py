@@ -1,7 +1,7 @@
 """Paths of the unigram model other than the best: against the twin, and the twin's probabilities against draws of the live reference."""
 
 from collections import Counter
-from math import exp, fsum
+from math import exp, fsum, isclose, log
 
 import pytest
 from hypothesis import given
@@ -103,10 +103,54 @@ def test_one_character_and_unknown_runs_can_be_drawn():
     assert kernel_of([("ab", -1.0), ("bx", -1.0), ("x", -1.0)]).sample("abx", 1.0) == [0, 2]
 
 
+@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize("k", [1, 3])
+def test_distinct_draws_make_sums_unbiased(k, best):
+    kernel, alpha, rounds, total, square = kernel_of(ABC, 0), 0.6, 3000, 0.0, 0.0
+    shares = as_ids(ABC, "abcab", twin.sampling_weights(ABC, "abcab", 0, alpha))
+    want = fsum(share * len(ids) for ids, share in shares.items())
+    for seed in range(rounds):
+        drawn = kernel.sample_distinct("abcab", k, alpha, best, seed)
+        assert len(drawn) == k == len({tuple(ids) for ids, _ in drawn}) and all(score <= 0 for _, score in drawn)
+        estimate = fsum(shares[tuple(ids)] / exp(score) * len(ids) for ids, score in drawn)
+        total, square = total + estimate, square + estimate**2
+        assert not best or drawn[0] == (kernel.encode(b"abcab"), 0.0)
+    mean = total / rounds
+    if not best or k > 1:
+        assert abs(mean - want) <= 5 * ((square / rounds - mean**2) / rounds) ** 0.5 + 1e-9
+    assert {tuple(ids) for ids, _ in kernel.sample_distinct("abcab", 10**12, alpha, best)} == set(shares)
+
+
+def test_first_of_distinct_draws_is_an_ordinary_draw():
+    kernel, draws = kernel_of(ABC, 0), 4000
+    drawn = Counter(tuple(kernel.sample_distinct("abcab", 2, 0.5, seed=seed)[0][0]) for seed in range(draws))
+    compare(drawn, as_ids(ABC, "abcab", twin.sampling_weights(ABC, "abcab", 0, 0.5)), draws)
+
+
+@given(vocabularies(), st.text(st.sampled_from("abc\u00e9"), min_size=1, max_size=6), st.sampled_from([0.1, 0.5, 1.0, 2.5]))
+def test_entropy_is_that_of_all_paths(vocabulary, text, alpha):
+    pieces, _ = vocabulary
+    weights = twin.sampling_weights(pieces, text, 0, alpha).values()
+    want = -fsum(weight * log(weight) for weight in weights if weight)
+    assert isclose(kernel_of(pieces, 0).entropy(text, alpha), want, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def test_paths_of_several_pretokens_do_not_reach_across():
+    kernel = kernel_of(ABC, 0)
+    drawn = kernel.sample_distinct([7, "ab", b"c", 8, 9, "", "x", "x"], 99, 0.5)
+    assert {tuple(ids) for ids, _ in drawn} == {(7, 1, 2, 5, 8, 9, 0, 0), (7, 3, 5, 8, 9, 0, 0)}
+    best = kernel.sample_distinct([7, "ab", b"c", 8, 9, "", "x", "x"], 1, 0.5, include_best=True)
+    assert best == [([7, 3, 5, 8, 9, 0, 0], 0.0)]
+    assert kernel.sample_distinct([], 3, 0.5) == [([], 0.0)] and kernel.sample_distinct([5], 3, 0.5) == [([5], 0.0)]
+    assert kernel.sample_distinct(["ab", 5, "c"], 3, 0) == [([3, 5, 5], 0.0)] and kernel.sample_distinct("ab", 0, 1.0) == []
+    assert kernel.entropy("ab", 0) == 0 and kernel.entropy("", 1.0) == 0
+
+
 @pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
 def test_drawing_that_finds_no_memory_works_later():
     kernel = kernel_of(ABC, 0)
     acts = [lambda: kernel.nbest("abcxabc" * 9, 20)]
+    acts += [lambda: kernel.sample_distinct(['abcx' * 9, 7, 'ab'], 5, 0.5, True, 7), lambda: kernel.entropy('abcab', 0.5)]
     acts += [lambda k=k: kernel.sample("abcx" * 9, 1.0, k, 7) for k in (0, 4)]
     failed = 0
     for act in acts:

@@ -82,7 +82,26 @@ def test_sample_from_the_best_only_gives_these():
     assert {tuple(tok.sample("aabab", 0.1, 2, seed, add_special_tokens=False)) for seed in range(100)} == best
 
 
-@pytest.mark.parametrize("method", ["nbest", "sample", "entropy"])
+def test_entropy_is_that_of_the_ways_of_the_whole_text():
+    tok, alpha = made(), 1.0
+    weights = [math.exp(score) for _, score in all_ways(tok, ["aab", "abab"])]
+    expected = -sum(weight / sum(weights) * math.log(weight / sum(weights)) for weight in weights)
+    assert tok.entropy("aab abab", alpha) == pytest.approx(expected)
+
+
+def test_distinct_draws_are_ways_of_the_whole_text():
+    tok = made()
+    ways = {tuple(ids) for ids, _ in all_ways(tok, ["aab", "ab"])}
+    drawn = tok.sample_distinct("aab ab", 10**6, 0.5, seed=1, add_special_tokens=False)
+    assert len(drawn) == len(ways) and {tuple(ids) for ids, _ in drawn} == ways
+    assert tok.sample_distinct("aab ab", 3, 0.5, seed=1) == tok.sample_distinct("aab ab", 3, 0.5, seed=1)
+    best = tok.sample_distinct("aab ab</s>ab", 3, 0.5, include_best=True, seed=1, allowed_special="all")
+    assert best[0] == (tok.encode("aab ab</s>ab", allowed_special="all"), 0.0) and all((ids[0], ids[-1]) == (7, 6) for ids, _ in best)
+    with pytest.raises(DisallowedSpecialTokenError):
+        tok.sample_distinct("ab</s>ab", 3, disallowed_special="all")
+
+
+@pytest.mark.parametrize("method", ["nbest", "sample", "sample_distinct", "entropy"])
 def test_tokenizer_with_one_way_only_says_so(method):
     tok = ctok.load("o200k_base")
     with pytest.raises(SpecError, match=method):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok._native import lattice, model, spmlattice, spmunigram, unigram, viterbi, vocab
+from ctok._native import lattice, model, spmunigram, unigram, viterbi, vocab
 from ctok._reference import spmunigram as twin
 from ctok.errors import UnknownIdError
 from piece_models import NORMAL, UNKNOWN, USER_DEFINED
@@ -166,7 +166,7 @@ def test_searching_and_drawing_without_memory_works_later():
     failed = 0
     for act in acts:
         want = act()
-        for module in (spmlattice, lattice, spmunigram, unigram, model, viterbi):
+        for module in (lattice, spmunigram, unigram, model, viterbi):
             for n in range(80):
                 module.fail_after(n)
                 try:

@@ -12,13 +12,13 @@ from ctok._native.c_added cimport (
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_asks_start, ctok_cut_state, ctok_cut_zero, ctok_origin, ctok_pieces, ctok_pieces_free
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push
-from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_origins
+from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, CTOK_ORIGINS_WHOLE, ctok_align, ctok_normal_state, ctok_origins
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
-from ctok._native.cut cimport cut_begin, cut_free, cut_map, cut_new
+from ctok._native.cut cimport cut_begin, cut_feed, cut_free, cut_map, cut_new
 from ctok._native.flowstate cimport bytes_of_start
 from ctok._native.rooms cimport Policy, Side, Stages
 from ctok._native.mergelist cimport UNKNOWN_DROPPED, merges_counted
-from ctok._native.normalize cimport normal_map
+from ctok._native.normalize cimport normal_begin, normal_end, normal_feed, normal_map
 from ctok._native.pipeline cimport Literals, Pipeline, place_in, raise_for
 
 # One text on its way through the stages, and what came out.
@@ -27,6 +27,7 @@ cdef struct Alignment:
     const Policy *policy
     void *scratch               # the model's
     ctok_cut_state cut
+    ctok_normal_state normal    # only of use when it collects
     ctok_bytes normed           # the segment normalised
     ctok_pieces pieces          # the part cut,
     ctok_bytes pieces_map       # and where each byte of it comes from
@@ -45,7 +46,7 @@ cdef struct Alignment:
     bint is_later
     size_t zero                 # bytes of the normalised text that stem from place 0, where the pre-tokenizer asks
     ctok_origins origins
-    bint collects               # instead of ids: the bytes of each pretoken in names, in the place of its id CTOK_NO_ID
+    bint collects               # instead of ids: the bytes of each pretoken in names, in the place of its id CTOK_NO_ID; no places
     size_t bad
     uint32_t number
 
@@ -56,6 +57,7 @@ ctypedef ctok_status (*stretch_fn)(Alignment *a, const uint8_t *p, size_t n, con
 cdef struct Frame:
     size_t base
     const ctok_align *map
+    bint is_lost                # they come from somewhere behind base
 
 
 cdef inline ctok_status note(Alignment *a, size_t start, size_t stop, const Frame *frame) noexcept nogil:
@@ -99,7 +101,7 @@ cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, con
             status = rest(a, p + event.text, event.text_end - event.text, &inner)
         if found and status == CTOK_OK:
             if side.forbidden != NULL and side.forbidden[event.token]:
-                a.bad = frame.base + event.start if frame.map == NULL else frame.base
+                a.bad = frame.base + event.start if frame.map == NULL and not frame.is_lost else frame.base
                 a.number = side.base + event.token
                 return CTOK_ERR_STOPPED
             status = ctok_ids_push(&a.added, <uint32_t>a.ids.n)
@@ -122,12 +124,16 @@ cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const F
     if a.f.normal == NULL:
         return sift_whole(a, &a.policy.normal, align_part, p, n, frame)
     a.normed.n = 0
-    status = normal_map(a.f.normal, p, n, a.origins, &a.normed, &map)
+    if a.collects:
+        inner.is_lost = True
+        status = normal_feed(a.f.normal, &a.normal, p, n, True, &a.normed)
+    else:
+        status = normal_map(a.f.normal, p, n, a.origins, &a.normed, &map)
+        inner.map = map
     if status == CTOK_OK and not a.is_later and a.f.cutter != NULL and ctok_cut_asks_start(a.f.cutter):
         status = bytes_of_start(a.f, p, n, &a.zero)
         a.is_later = a.zero == 0
     if status == CTOK_OK:
-        inner.map = map
         status = sift_whole(a, &a.policy.normal, align_part, a.normed.at, a.normed.n, &inner)
     ctok_mem_free(map)
     return status
@@ -144,7 +150,11 @@ cdef ctok_status align_part(Alignment *a, const uint8_t *p, size_t n, const Fram
     cut_begin(&a.cut, is_first)
     if is_first and a.f.normal != NULL and ctok_cut_asks_start(a.f.cutter):
         ctok_cut_zero(&a.cut, a.zero)
-    status = cut_map(a.f.cutter, &a.cut, p, n, &a.pieces, &a.pieces_map)
+    if a.collects:
+        a.pieces.text.n = a.pieces.n_stops = 0
+        status = cut_feed(a.f.cutter, &a.cut, p, n, True, &a.pieces)
+    else:
+        status = cut_map(a.f.cutter, &a.cut, p, n, &a.pieces, &a.pieces_map)
     for k in range(a.pieces.n_stops):
         if status != CTOK_OK:
             break
@@ -198,13 +208,18 @@ cdef ctok_status align_pretoken(Alignment *a, const uint8_t *p, size_t n, const 
     return status
 
 
-cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals):
+cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals, bint collects):
     memset(a, 0, sizeof(Alignment))
     a.f = &tokenizer.flow.stages
     a.unk = CTOK_NO_ID if tokenizer.flow.shown_unk is None else tokenizer.flow.shown_unk
     a.policy = &literals.sides.sought if literals is not None else &tokenizer.flow.none
     if a.f.cutter != NULL and cut_new(a.f.cutter, &a.cut, True) != CTOK_OK:
         raise MemoryError("no memory to align a text")
+    a.collects = collects
+    if collects:
+        if a.f.normal != NULL and normal_begin(a.f.normal, &a.normal) != CTOK_OK:
+            raise MemoryError("no memory to take a text apart")
+        return
     a.scratch = a.f.ops.scratch_new(a.f.model)
     if a.scratch == NULL:
         raise MemoryError("no memory to align a text")
@@ -213,7 +228,9 @@ cdef object begin(Alignment *a, Pipeline tokenizer, Literals literals):
 cdef void end(Alignment *a) noexcept:
     if a.f.cutter != NULL:
         cut_free(&a.cut)
-    a.f.ops.scratch_free(a.scratch)
+    if a.scratch != NULL:
+        a.f.ops.scratch_free(a.scratch)
+    normal_end(&a.normal)
     ctok_bytes_free(&a.normed)
     ctok_bytes_free(&a.pieces_map)
     ctok_pieces_free(&a.pieces)
@@ -289,7 +306,7 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
     cdef Alignment a
     cdef Literals literals = tokenizer.policy(allowed, disallowed)
     try:
-        begin(&a, tokenizer, literals)
+        begin(&a, tokenizer, literals, False)
         a.is_later = not first
         a.origins = CTOK_ORIGINS_REFERENCE if as_reference else CTOK_ORIGINS_WHOLE
         run(&a, text, original, literals, "aligned")
@@ -303,8 +320,7 @@ def stretches(Pipeline tokenizer not None, bytes text not None, allowed, disallo
     cdef Alignment a
     cdef Literals literals = tokenizer.policy(allowed, disallowed)
     try:
-        begin(&a, tokenizer, literals)
-        a.collects = True
+        begin(&a, tokenizer, literals, True)
         run(&a, text, original, literals, "taken apart")
         return parts_of(&a)
     finally:

@@ -1,328 +1,333 @@
-"""Other paths of the unigram model than the best one: the k best, and drawing one at random.
+"""Other paths of the unigram models than the best one: the best few, drawn at random, drawn without replacement; entropy.
 
-The lattice of a pretoken holds every token that may stand in it, grouped by where they end, in ascending order of where they start.
-
-* The k best: each place keeps its k best ways from the start, merged from those of the places where its tokens start. Scores are added up
-  from the start, and the token that starts first wins a tie, so the first path is the one that `encode` takes. O(tokens * k).
-* Drawing from the whole lattice: forward, each place learns the sum over all ways to it; backward, a token is drawn with its share in
-  the sum. `alpha` below 1 makes paths more alike. It multiplies the inner sums again at each token, as the reference does.
-* Drawing from the k best: with probabilities proportional to exp(alpha * score).
+The searches are those of csrc/ctok_lattice.h; here texts become lattices, and ways through them ids.
 """
 
-from libc.math cimport exp, log
+cimport cython
+from libc.math cimport INFINITY, exp, expm1, log
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
-from ctok._native.c_trie cimport CTOK_TRIE_ROOT, ctok_trie_piece, ctok_trie_step, ctok_trie_unit
-from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_mem_zeroed, ctok_status)
-from ctok._native.model cimport failure, numbers
-from ctok._native.unigram cimport Unigram, UnigramScratch, unigram_give_path
-from ctok._native.viterbi cimport Node, UnigramModel, char_size
+from ctok._native.c_lattice cimport (
+    ctok_lattice, ctok_lattice_best, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_draw, ctok_lattice_draw_distinct,
+    ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_weigh, ctok_ways, ctok_ways_free)
+from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
+from ctok._native.ids cimport ids_to_list
+from ctok._native.model cimport failure, give_one
+from ctok._native.unigram cimport ScoredPieces
+from ctok._native.viterbi cimport UnigramModel, viterbi_give_run
 
-# A way from the start to a place: its last token, and which of the ways to that token's start comes before it.
-cdef struct Way:
-    double score
-    size_t token
-    size_t before
+from os import urandom
 
-cdef struct Ways:
-    Way *at
-    size_t n
-    size_t cap
-    size_t *first               # n + 2: the ways to place e are first[e] .. first[e + 1] - 1, best first
+cdef uint64_t LONGEST = 0xFFFFFFFF
 
 
-# ---- the lattice ----
+@cython.final
+@cython.no_gc
+cdef class Lattice:
+    """A text, whole or in stretches with ids between them, and all tokens that may stand in it. Belongs to one call."""
 
-cdef void walk(Lattice *l, bint fill) noexcept nogil:
-    """Meet all tokens: count them in first[end + 1], or write them to where first[end] points and advance it."""
-    cdef const UnigramModel *m = l.m
-    cdef size_t s = 0, e, size
-    cdef uint64_t unit
-    cdef uint32_t piece
-    cdef bint alone
-    while s < l.n:
-        size = min(char_size(l.p[s]), l.n - s)
-        # All tokens that end here have been met. Where there is none, no way leads on.
-        if s and (l.first[s] == l.first[s - 1] if fill else l.first[s + 1] == 0):
-            s += size
-            continue
-        unit = ctok_trie_unit(&m.trie, CTOK_TRIE_ROOT)
-        alone = False
-        e = s
-        while e < l.n and ctok_trie_step(&m.trie, &unit, l.p[e]):
-            e += 1
-            piece = ctok_trie_piece(unit)
-            if piece:
-                meet(l, s, e, piece, fill)
-                alone |= e - s == size
-        if not alone and m.unk != CTOK_NO_ID:
-            meet(l, s, s + size, 0, fill)
-        s += size
+    cdef ScoredPieces model
+    cdef bytes text
+    cdef const UnigramModel *m
+    cdef const uint8_t *p
+    cdef ctok_lattice l
+    cdef ctok_ways found
+    cdef ctok_ids stops         # where stretches end,
+    cdef ctok_ids behind        # and the ids that come then, or CTOK_NO_ID
+    cdef ctok_ids way
+    cdef ctok_ids ids           # of a way,
+    cdef ctok_ids ends          # and where their tokens end
 
-
-cdef inline void meet(Lattice *l, size_t start, size_t end, uint32_t piece, bint fill) noexcept nogil:
-    if not fill:
-        l.first[end + 1] += 1
-        return
-    l.tokens[l.first[end]].start = <uint32_t>start
-    l.tokens[l.first[end]].piece = piece
-    l.first[end] += 1
-
-
-cdef ctok_status lattice_build(Lattice *l) noexcept nogil:
-    cdef size_t e
-    l.first = <size_t *>ctok_mem_zeroed(l.n + 2, sizeof(size_t))
-    if l.first == NULL:
-        return CTOK_ERR_MEMORY
-    walk(l, False)
-    for e in range(l.n + 1):
-        l.first[e + 1] += l.first[e]
-    l.tokens = <Token *>ctok_mem_zeroed(l.first[l.n + 1], sizeof(Token))
-    if l.tokens == NULL:
-        return CTOK_ERR_MEMORY
-    walk(l, True)
-    for e in range(l.n + 1, 0, -1):                         # filling moved each one to the next
-        l.first[e] = l.first[e - 1]
-    l.first[0] = 0
-    return CTOK_OK
-
-
-# ---- the k best ----
-
-cdef ctok_status reserve_ways(Ways *w, size_t more) noexcept nogil:
-    cdef size_t cap = max(w.cap + w.cap // 2, w.n + more)
-    cdef Way *at
-    if w.cap - w.n >= more:
-        return CTOK_OK
-    at = <Way *>ctok_mem_resize(w.at, cap, sizeof(Way))
-    if at == NULL:
-        return CTOK_ERR_MEMORY
-    w.at = at
-    w.cap = cap
-    return CTOK_OK
-
-
-cdef ctok_status merge_ways(const Lattice *l, Ways *w, size_t e, size_t k, size_t *taken) noexcept nogil:
-    """The k best ways to a place, from the sorted ways to where its tokens start; taken[i] of those have been used for the i-th token."""
-    cdef size_t i, lo = l.first[e], hi = l.first[e + 1], start, best = 0
-    cdef double score, high = 0
-    memset(taken, 0, (hi - lo) * sizeof(size_t))
-    while k:
-        k -= 1
-        best = hi
-        for i in range(lo, hi):
-            start = l.tokens[i].start
-            if w.first[start] + taken[i - lo] < w.first[start + 1]:
-                score = l.score_of[l.tokens[i].piece] + w.at[w.first[start] + taken[i - lo]].score
-                if best == hi or score > high:
-                    best = i
-                    high = score
-        if best == hi:
-            return CTOK_OK
-        if reserve_ways(w, 1) != CTOK_OK:
-            return CTOK_ERR_MEMORY
-        w.at[w.n].score = high
-        w.at[w.n].token = best
-        w.at[w.n].before = w.first[l.tokens[best].start] + taken[best - lo]
-        taken[best - lo] += 1
-        w.n += 1
-    return CTOK_OK
-
-
-cdef ctok_status find_ways(const Lattice *l, Ways *w, size_t k) noexcept nogil:
-    cdef size_t e, most = 0
-    cdef size_t *taken
-    cdef ctok_status status = CTOK_OK
-    for e in range(l.n + 1):
-        most = max(most, l.first[e + 1] - l.first[e])
-    taken = <size_t *>ctok_mem_zeroed(most, sizeof(size_t))
-    w.first = <size_t *>ctok_mem_zeroed(l.n + 2, sizeof(size_t))
-    if taken == NULL or w.first == NULL or reserve_ways(w, 1) != CTOK_OK:
-        ctok_mem_free(taken)
-        return CTOK_ERR_MEMORY
-    memset(&w.at[0], 0, sizeof(Way))                        # the empty way to the start
-    w.n = w.first[1] = 1
-    for e in range(1, l.n + 1):
+    def __cinit__(self, ScoredPieces model not None, parts):
+        cdef ctok_status status = self.put_together(parts if isinstance(parts, list) else [parts])
+        self.model = model
+        self.m = &model.m
+        self.p = self.text
         if status == CTOK_OK:
-            status = merge_ways(l, w, e, k, taken)
-        w.first[e + 1] = w.n
-    ctok_mem_free(taken)
+            with nogil:
+                status = ctok_lattice_build(&self.l, &self.m.trie, model.path_score_of, self.m.unk != CTOK_NO_ID, self.p,
+                                            self.stops.at, self.stops.n)
+        if status != CTOK_OK:
+            raise failure(status)
+
+    cdef ctok_status put_together(self, list parts) except *:
+        cdef ctok_status status = CTOK_OK
+        cdef uint64_t n = 0
+        cdef bytes text
+        cdef list texts = []
+        for part in parts:
+            if isinstance(part, int):
+                status = add(self, n, part) if status == CTOK_OK else status
+                continue
+            text = part.encode() if isinstance(part, str) else bytes(part)
+            texts.append(text)
+            n += len(text)
+            if n >= LONGEST:
+                raise ValueError(f"a text of {n} bytes is too long for its paths")
+            status = add(self, n, CTOK_NO_ID) if status == CTOK_OK else status
+        self.text = texts[0] if len(texts) == 1 else b"".join(texts)
+        return status
+
+    def __dealloc__(self):
+        ctok_lattice_free(&self.l)
+        ctok_ways_free(&self.found)
+        ctok_ids_free(&self.stops)
+        ctok_ids_free(&self.behind)
+        ctok_ids_free(&self.way)
+        ctok_ids_free(&self.ids)
+        ctok_ids_free(&self.ends)
+
+
+cdef ctok_status add(Lattice x, uint64_t stop, ctok_id behind) noexcept nogil:
+    cdef ctok_status status = ctok_ids_push(&x.stops, <uint32_t>stop)
+    return ctok_ids_push(&x.behind, behind) if status == CTOK_OK else status
+
+
+# ---- ways to ids ----
+
+cdef ctok_status give(Lattice x, const ctok_id *way, size_t n) noexcept nogil:
+    """Write the ids of a way, and their ends."""
+    cdef const UnigramModel *m = x.m
+    cdef size_t i, k = 0, end
+    cdef ctok_id found = CTOK_NO_ID, last
+    cdef bint joins = m.single and not m.byte_fallback      # unknown characters that stand together are one unknown token
+    x.ids.n = x.ends.n = 0
+    if x.stops.n != 1 or x.behind.at[0] != CTOK_NO_ID:
+        return give_in_turn(x, way, n)
+    if ctok_ids_reserve(&x.ids, n) != CTOK_OK or ctok_ids_reserve(&x.ends, n) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    for i in range(n):
+        end = x.l.tokens[way[i + 1]].start if i + 1 < n else x.l.n
+        last = found
+        found = m.id_of[x.l.tokens[way[i]].piece]
+        if found == m.unk:
+            if not joins:
+                return give_in_turn(x, way, n)
+            k -= last == found
+        x.ids.at[k] = found
+        x.ends.at[k] = <ctok_id>end
+        k += 1
+    x.ids.n = x.ends.n = k
+    return CTOK_OK
+
+
+cdef ctok_status give_in_turn(Lattice x, const ctok_id *way, size_t n) noexcept nogil:
+    """The same from the first token on: unknown characters are joined, ids between stretches put in."""
+    cdef const UnigramModel *m = x.m
+    cdef size_t i, start = 0, end, stop = 0
+    cdef ctok_id found
+    cdef ctok_status status = give_between(x, 0, &stop)
+    for i in range(n):
+        if status != CTOK_OK:
+            break
+        end = x.l.tokens[way[i + 1]].start if i + 1 < n else x.l.n
+        found = m.id_of[x.l.tokens[way[i]].piece]
+        if found != m.unk:
+            status = give_one(found, end, &x.ids, &x.ends)
+        elif end != x.stops.at[stop] and m.id_of[x.l.tokens[way[i + 1]].piece] == m.unk:
+            continue
+        else:
+            status = viterbi_give_run(m, x.p + start, end - start, end, &x.ids, &x.ends)
+        start = end
+        if status == CTOK_OK:
+            status = give_between(x, end, &stop)
     return status
 
 
-cdef void mark_way(const Lattice *l, const Ways *w, size_t way, Node *nodes) noexcept nogil:
-    """Write a way to the end into the nodes, as the search for the best one would have left it."""
-    cdef size_t e = l.n
-    cdef Token t
-    while e:
-        t = l.tokens[w.at[way].token]
-        nodes[e].size = <uint32_t>(e - t.start)
-        nodes[e].piece = t.piece
-        e = t.start
-        way = w.at[way].before
+cdef ctok_status give_between(Lattice x, size_t end, size_t *stop) noexcept nogil:
+    """Go past all stops at a place."""
+    cdef ctok_status status = CTOK_OK
+    while stop[0] < x.stops.n and x.stops.at[stop[0]] <= end and status == CTOK_OK:
+        if x.behind.at[stop[0]] != CTOK_NO_ID:
+            status = give_one(x.behind.at[stop[0]], end, &x.ids, &x.ends)
+        stop[0] += 1
+    return status
 
 
-# ---- drawing ----
-
-cdef void sum_ways(const Lattice *l, double alpha, double *sums) noexcept nogil:
-    """sums[e] = log of the sum over the tokens that end at e of exp(alpha * (score + sum at their start))."""
-    cdef size_t e, i
-    cdef double high, total, term
-    cdef Token t
-    sums[0] = 0
-    for e in range(1, l.n + 1):
-        high = total = 0
-        for i in range(l.first[e], l.first[e + 1]):
-            t = l.tokens[i]
-            term = alpha * (l.score_of[t.piece] + sums[t.start])
-            if total == 0 or term > high:
-                total = total * exp(high - term) + 1 if total else 1
-                high = term
-            else:
-                total += exp(term - high)
-        sums[e] = high + log(total) if total else 0
+cdef tuple path(Lattice x, const ctok_id *way, size_t n, bint with_ends, double score):
+    """(ids, ends, score), or without ends (ids, score)."""
+    cdef ctok_status status = give(x, way, n)
+    if status != CTOK_OK:
+        raise failure(status)
+    ids = ids_to_list(x.ids.at, x.ids.n)
+    return (ids, ids_to_list(x.ends.at, x.ends.n), score) if with_ends else (ids, score)
 
 
-cdef void draw(const Lattice *l, double alpha, const double *sums, uint64_t *state, Node *nodes) noexcept nogil:
-    """Draw a path, last token first."""
-    cdef size_t e = l.n, i, chosen
-    cdef double total, high, at
-    cdef Token t
-    while e:
-        high = total = 0
-        for i in range(l.first[e], l.first[e + 1]):
-            at = sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece]
-            high = at if i == l.first[e] or at > high else high
-        for i in range(l.first[e], l.first[e + 1]):
-            total += exp(sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece] - high)
-        at = lattice_random(state) * total
-        chosen = l.first[e]
-        for i in range(l.first[e], l.first[e + 1]):
-            chosen = i
-            at -= exp(sums[l.tokens[i].start] + alpha * l.score_of[l.tokens[i].piece] - high)
-            if at < 0:
-                break
-        t = l.tokens[chosen]
-        nodes[e].size = <uint32_t>(e - t.start)
-        nodes[e].piece = t.piece
-        e = t.start
-
-
-cdef size_t draw_way(const Ways *w, size_t lo, size_t hi, double alpha, uint64_t *state) noexcept nogil:
-    """One of the ways lo..hi-1, which come best first."""
-    cdef size_t i
-    cdef double total = 0, at
-    for i in range(lo, hi):
-        total += exp(alpha * (w.at[i].score - w.at[lo].score))
-    at = lattice_random(state) * total
-    for i in range(lo, hi):
-        at -= exp(alpha * (w.at[i].score - w.at[lo].score))
-        if at < 0:
-            return i
-    return hi - 1
+cdef list paths(Lattice x, bint with_ends):
+    """What a search found."""
+    cdef size_t k, begin = 0
+    found = []
+    for k in range(x.found.ends.n):
+        found.append(path(x, x.found.tokens.at + begin, x.found.ends.at[k] - begin, with_ends, x.found.scores[k]))
+        begin = x.found.ends.at[k]
+    return found
 
 
 # ---- the face ----
 
-cdef list ids_of(const Lattice *l, UnigramScratch *s):
-    """The ids of the path that is written into s.nodes."""
-    cdef ctok_ids ids
+cdef double checked(alpha) except? -1:
+    if not 0 <= alpha < INFINITY:
+        raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
+    return alpha
+
+
+cdef uint64_t seed_of(seed) except? 0:
+    return int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF
+
+
+cdef bint is_certain(Lattice x, double alpha) noexcept:
+    """Is only the best path drawn?"""
+    return alpha == 0 and not x.m.single
+
+
+cdef object weigh(Lattice x, double alpha):
     cdef ctok_status status
-    memset(&ids, 0, sizeof(ids))
-    try:
-        status = unigram_give_path(l.m, s, l.p, l.n, &ids, NULL)
-        if status != CTOK_OK:
-            raise failure(status)
-        return numbers(&ids)
-    finally:
-        ctok_ids_free(&ids)
+    with nogil:
+        status = ctok_lattice_weigh(&x.l, alpha, not x.m.single)
+    if status != CTOK_OK:
+        raise failure(status)
 
 
-cdef ctok_status prepare(Lattice *l, UnigramScratch *s, Ways *w, size_t k) noexcept nogil:
-    """The lattice, room for a path, and, with k > 0, the k best ways."""
-    cdef ctok_status status = lattice_build(l)
-    if status == CTOK_OK and l.n and l.first[l.n] == l.first[l.n + 1]:
-        return CTOK_ERR_BYTE
-    s.nodes = <Node *>ctok_mem_zeroed(l.n + 1, sizeof(Node))
-    s.stops = <uint32_t *>ctok_mem_zeroed(l.n + 1, sizeof(uint32_t))
-    if s.nodes == NULL or s.stops == NULL:
-        return CTOK_ERR_MEMORY
-    return find_ways(l, w, k) if status == CTOK_OK and k else status
-
-
-cdef void lattice_free(Lattice *l) noexcept nogil:
-    ctok_mem_free(l.first)
-    ctok_mem_free(l.tokens)
-
-
-cdef void clear(Lattice *l, UnigramScratch *s, Ways *w) noexcept nogil:
-    lattice_free(l)
-    ctok_mem_free(s.nodes)
-    ctok_mem_free(s.stops)
-    ctok_mem_free(w.at)
-    ctok_mem_free(w.first)
-
-
-def nbest(Unigram model not None, const uint8_t[::1] pretoken, size_t k):
-    """Return the k best paths, or all if there are fewer, as (ids, score), best first."""
-    cdef Lattice l
-    cdef UnigramScratch s
-    cdef Ways w
+cdef object find_best(Lattice x, size_t k):
     cdef ctok_status status
-    cdef size_t i
-    memset(&l, 0, sizeof(l))
-    memset(&s, 0, sizeof(s))
-    memset(&w, 0, sizeof(w))
-    if pretoken.shape[0] == 0 or k == 0:
-        return [([], 0.0)][:k]
-    l.m, l.score_of, l.p, l.n = &model.m, model.m.score_of, &pretoken[0], pretoken.shape[0]
-    found = []
-    try:
-        with nogil:
-            status = prepare(&l, &s, &w, k)
-        if status != CTOK_OK:
-            raise failure(status)
-        for i in range(w.first[l.n], w.first[l.n + 1]):
-            mark_way(&l, &w, i, s.nodes)
-            found.append((ids_of(&l, &s), w.at[i].score))
-        return found
-    finally:
-        clear(&l, &s, &w)
+    with nogil:
+        status = ctok_lattice_best(&x.l, k, &x.found) if x.m.single else ctok_lattice_best_forward(&x.l, k, &x.found)
+    if status != CTOK_OK:
+        raise failure(status)
 
 
-def sample(Unigram model not None, const uint8_t[::1] pretoken, double alpha, size_t nbest_size, uint64_t seed):
-    """Return the ids of a path drawn at random: from the `nbest_size` best, or from the whole lattice if that is 0."""
-    cdef Lattice l
-    cdef UnigramScratch s
-    cdef Ways w
-    cdef ctok_status status
-    cdef double *sums = NULL
-    memset(&l, 0, sizeof(l))
-    memset(&s, 0, sizeof(s))
-    memset(&w, 0, sizeof(w))
-    if pretoken.shape[0] == 0:
+def nbest(model, text, k, with_ends=False):
+    """Return the `k` best paths of a text, or all if there are fewer, as (ids, score), or (ids, ends, score), best first.
+
+    Parameters
+    ----------
+    model
+        A `ScoredPieces`.
+    text
+        A str, or bytes holding UTF-8, as the model gets it.
+    """
+    cdef Lattice x
+    if k == 0:
         return []
-    l.m, l.score_of, l.p, l.n = &model.m, model.m.score_of, &pretoken[0], pretoken.shape[0]
-    try:
-        with nogil:
-            status = prepare(&l, &s, &w, nbest_size)
-            if status == CTOK_OK and nbest_size == 0:
-                sums = <double *>ctok_mem_zeroed(l.n + 1, sizeof(double))
-                status = CTOK_ERR_MEMORY if sums == NULL else CTOK_OK
+    x = Lattice(model, text)
+    find_best(x, k)
+    return paths(x, with_ends)
+
+
+def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
+    """Return `k` paths drawn from the `nbest_size` best, or from all if that is None or 0, in the form of `nbest`.
+
+    A score is the log of the path's probability. With 0 for `alpha` all paths are alike, but in a model of a tokenizer.json only the best
+    one is drawn then, as the reference has it.
+    """
+    cdef double smoothing = checked(alpha), share = 0
+    cdef uint64_t random = seed_of(seed)
+    cdef ctok_status status
+    cdef Lattice x = Lattice(model, text)
+    cdef list found = []
+    if is_certain(x, smoothing):
+        ids, ends = best_of(x)
+        return [(ids, ends, 0.0) if with_ends else (ids, 0.0)] * k
+    if nbest_size:
+        find_best(x, nbest_size)
+        return [draw_one(x, smoothing, &random, with_ends) for _ in range(k)]
+    weigh(x, smoothing)
+    for _ in range(k):
+        x.way.n = 0
+        status = ctok_lattice_draw(&x.l, &random, &x.way, &share)
         if status != CTOK_OK:
             raise failure(status)
-        if nbest_size:
-            mark_way(&l, &w, draw_way(&w, w.first[l.n], w.first[l.n + 1], alpha, &seed), s.nodes)
-        else:
-            sum_ways(&l, alpha, sums)
-            draw(&l, alpha, sums, &seed, s.nodes)
-        return ids_of(&l, &s)
-    finally:
-        ctok_mem_free(sums)
-        clear(&l, &s, &w)
+        found.append(path(x, x.way.at, x.way.n, with_ends, share))
+    return found
+
+
+cdef tuple draw_one(Lattice x, double alpha, uint64_t *random, bint with_ends):
+    """One of the paths that were found."""
+    cdef size_t k = 0, n = x.found.ends.n, begin
+    cdef double high = -INFINITY, total = 0, at, share = 0
+    for k in range(n):
+        high = max(high, x.found.scores[k])
+    for k in range(n):
+        total += exp(alpha * (x.found.scores[k] - high))
+    at = ctok_lattice_random(random) * total
+    for k in range(n):
+        share = exp(alpha * (x.found.scores[k] - high))
+        at -= share
+        if at < 0:
+            break
+    begin = x.found.ends.at[k - 1] if k else 0
+    return path(x, x.found.tokens.at + begin, x.found.ends.at[k] - begin, with_ends, log(share / total))
+
+
+def sample_distinct(model, parts, alpha, size_t k, include_best, seed):
+    """Return `k` different paths, or all if there are fewer, as (ids, log of the probability to be among them).
+
+    `parts` is a text, or a list of texts, between which no token reaches across, and of ids that stand between them.
+    """
+    cdef double smoothing = checked(alpha), threshold = -INFINITY
+    cdef uint64_t random = seed_of(seed)
+    cdef ctok_status status
+    cdef Lattice x
+    cdef size_t wanted = min(k, <size_t>LONGEST) + 1
+    if k == 0:
+        return []
+    x = Lattice(model, parts)
+    if is_certain(x, smoothing):
+        return [(best_of(x)[0], 0.0)]
+    weigh(x, smoothing)
+    with nogil:
+        status = ctok_lattice_draw_distinct(&x.l, wanted, &random, &x.found)
+    if status != CTOK_OK:
+        raise failure(status)
+    drawn = [(*way, x.found.perturbed[i]) for i, way in enumerate(paths(x, True))]
+    found = []
+    if include_best:
+        best = best_of(x)
+        found.append((best[0], 0.0))
+        others = [way for way in drawn if way[:2] != best]
+        drawn = others[:k] if len(others) == len(drawn) else others
+    if <size_t>len(drawn) + <size_t>len(found) > k:
+        threshold = drawn.pop()[3]
+    return found + [(ids, inclusion(score - threshold)) for ids, _, score, _ in drawn]
+
+
+cdef tuple best_of(Lattice x):
+    """(ids, ends) of the path that `encode` takes, stretch by stretch."""
+    cdef size_t i, begin = 0
+    cdef list ids = [], ends = []
+    for i in range(x.stops.n):
+        if x.behind.at[i] != CTOK_NO_ID:
+            ids.append(x.behind.at[i])
+            ends.append(begin)
+            continue
+        own, places = x.model.encode_with_ends(x.text[begin:x.stops.at[i]])
+        ids += own
+        ends += [begin + place for place in places]
+        begin = x.stops.at[i]
+    return ids, ends
+
+
+cdef double inclusion(double lead) noexcept:
+    """log(1 - exp(-exp(lead)))"""
+    if lead > 700:
+        return 0
+    return log(-expm1(-exp(lead))) if lead > -30 else lead
+
+
+def entropy(model, text, alpha):
+    """Return the entropy of the paths, in nats, as `sample` draws them from all."""
+    cdef double found = 0, smoothing = checked(alpha)
+    cdef ctok_status status
+    cdef Lattice x = Lattice(model, text)
+    if is_certain(x, smoothing):
+        return 0.0
+    weigh(x, smoothing)
+    with nogil:
+        status = ctok_lattice_entropy(&x.l, &found)
+    if status != CTOK_OK:
+        raise failure(status)
+    return found
 
 
 def fail_after(long n):

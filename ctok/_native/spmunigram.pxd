@@ -6,7 +6,6 @@ from ctok._native.words cimport WordsModel
 
 cdef class SpmUnigram(ScoredPieces):
     cdef WordsModel words
-    cdef double *path_score_of  # by piece, as paths are listed and drawn by; it may be that of `m`
     cdef readonly uint32_t n_pieces
     cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n)
     cdef set_path_scores(self, Table kept, const uint8_t[::1] type_of)

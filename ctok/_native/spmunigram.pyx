@@ -23,7 +23,7 @@ from ctok._native.c_vocab cimport (
     CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport ctok_is_mark
 from ctok._native.model cimport Table
-from ctok._native.unigram cimport plant, set_unigram
+from ctok._native.unigram cimport lattice, plant, set_unigram
 from ctok._native.unigram_open cimport unigram_open_new
 from ctok._native.viterbi cimport UnigramModel
 from ctok._native.words cimport WordsModel, words_encode, words_scratch_free, words_scratch_new
@@ -176,13 +176,11 @@ cdef class SpmUnigram(ScoredPieces):
         missed: of 10,000 beginnings only the best 512 (at most 10 * k) go on. Different paths may have the same ids where unknown
         characters join.
         """
-        return [(ids, score) for ids, _, score in self.nbest_with_ends(text, k)]
+        return lattice().nbest(self, text, k)
 
     def nbest_with_ends(self, text, k):
         """Return (ids, ends, score) of the `k` best paths; `ends` as `encode_with_ends` gives them."""
-        from .spmlattice import nbest
-
-        return nbest(self, as_utf8(text), k)
+        return lattice().nbest(self, text, k, True)
 
     def sample(self, text, alpha, nbest_size=None, seed=None):
         """Return the ids of a path of a text drawn at random.
@@ -203,48 +201,15 @@ cdef class SpmUnigram(ScoredPieces):
         ValueError
             `alpha` is negative or not finite.
         """
-        return self.sample_with_ends(text, alpha, nbest_size, seed)[0]
+        return lattice().sample(self, text, alpha, nbest_size, 1, seed)[0][0]
 
     def sample_with_ends(self, text, alpha, nbest_size=None, seed=None):
         """Return (ids, ends) of a path drawn as `sample` draws."""
-        from .spmlattice import sample
-
-        ids, ends, _ = sample(self, as_utf8(text), checked(alpha), nbest_size or 0, 1, seed_of(seed))[0]
-        return ids, ends
+        return lattice().sample(self, text, alpha, nbest_size, 1, seed, True)[0][:2]
 
     def sample_scored(self, text, k, alpha, seed=None):
         """Return `k` paths drawn independently from all paths, as (ids, log of the path's probability)."""
-        from .spmlattice import sample
-
-        return [(ids, score) for ids, _, score in sample(self, as_utf8(text), checked(alpha), 0, k, seed_of(seed))]
-
-    def sample_distinct(self, text, k, alpha, include_best=False, seed=None):
-        """Return `k` different paths drawn without replacement, or all if there are fewer.
-
-        Parameters
-        ----------
-        text, alpha, seed
-            As for `sample`.
-        k
-            How many.
-        include_best
-            The best path is always among them, and comes first.
-
-        Returns
-        -------
-        list
-            (ids, log of the probability to be drawn), in the order in which they were drawn. These are the inclusion probabilities of
-            Gumbel-top-k sampling given the (k + 1)-th path: dividing by them makes sums over the paths unbiased.
-        """
-        from .spmlattice import sample_distinct
-
-        return sample_distinct(self, as_utf8(text), checked(alpha), k, include_best, seed_of(seed))
-
-    def entropy(self, text, alpha=1.0):
-        """Return the entropy, in nats, of the paths as `sample` draws them from all."""
-        from .spmlattice import entropy
-
-        return entropy(self, as_utf8(text), checked(alpha))
+        return lattice().sample(self, text, alpha, 0, k, seed)
 
     def score(self, ids):
         """Return the score of a path by its ids: the sum of the pieces' scores, in single precision from the first on.
@@ -264,20 +229,6 @@ cdef class SpmUnigram(ScoredPieces):
                 raise UnknownIdError(f"there is no id {number}", id=number, index=index)
             total += self.words.score_by_id[<size_t>number]
         return total
-
-
-cdef bytes as_utf8(text):
-    return text.encode() if isinstance(text, str) else bytes(text)
-
-
-cdef double checked(alpha) except? -1:
-    if not 0 <= alpha < INFINITY:
-        raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
-    return alpha
-
-
-cdef uint64_t seed_of(seed) except? 0:
-    return int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF
 
 
 cdef void *open_new(const void *model) noexcept nogil:

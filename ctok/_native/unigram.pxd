@@ -14,11 +14,14 @@ cdef struct UnigramScratch:
 # Pieces with scores, whoever made them.
 cdef class ScoredPieces(Model):
     cdef UnigramModel m
+    cdef double *path_score_of  # by piece, as paths are listed and drawn by; it may be that of `m`
     cdef readonly object unk_id
 
 cdef class Unigram(ScoredPieces):
     pass
 
+# The module `lattice`.
+cdef object lattice()
 # Build the tree of a table's pieces and set `m.id_of`; an exception if that fails.
 cdef object plant(UnigramModel *m, Table table)
 # The functions of the model; m.unk and m.byte_ids are set.

@@ -1,9 +1,16 @@
+from typing import Any
+
 from typing_extensions import Buffer
 
 from .model import Model
 
 class ScoredPieces(Model):
     unk_id: int | None
+
+    def sample_distinct(
+        self, parts: str | Buffer | list[Any], k: int, alpha: float, include_best: bool = False, seed: int | None = None
+    ) -> list[tuple[list[int], float]]: ...
+    def entropy(self, pretoken: str | Buffer, alpha: float = 1.0) -> float: ...
 
 class Unigram(ScoredPieces):
     def __new__(cls, tokens: object, scores: Buffer, unk_id: int | None = None, byte_fallback: bool = False) -> Unigram: ...

@@ -29,6 +29,39 @@ cdef class ScoredPieces(Model):
         ctok_mem_free(self.m.score_of)
         ctok_mem_free(self.m.id_of)
 
+    def sample_distinct(self, parts, k, alpha, include_best=False, seed=None):
+        """Return `k` different paths drawn without replacement, or all if there are fewer.
+
+        Parameters
+        ----------
+        parts
+            What `encode` takes, or a list of that and of ids between, which every path has.
+        k
+            How many.
+        alpha
+            As for `sample`.
+        include_best
+            The best path is always among them, and comes first.
+        seed
+            As for `sample`.
+
+        Returns
+        -------
+        list
+            (ids, log of the probability to be drawn), in the order in which they were drawn. These are the inclusion probabilities of
+            Gumbel-top-k sampling given the (k + 1)-th path: dividing by them makes sums over the paths unbiased.
+
+        Raises
+        ------
+        EncodeError, ValueError
+            As `sample`.
+        """
+        return lattice().sample_distinct(self, parts, alpha, k, include_best, seed)
+
+    def entropy(self, pretoken, alpha=1.0):
+        """Return the entropy, in nats, of the paths as `sample` draws them from all."""
+        return lattice().entropy(self, pretoken, alpha)
+
 
 cdef class Unigram(ScoredPieces):
     """The unigram model of a tokenizer.json.
@@ -94,9 +127,7 @@ cdef class Unigram(ScoredPieces):
         The first is the one that `encode` gives. Different paths may have the same ids where unknown characters join. Time and memory are
         O(tokens that may stand in it * k).
         """
-        from .lattice import nbest
-
-        return nbest(self, pretoken.encode() if isinstance(pretoken, str) else pretoken, k)
+        return lattice().nbest(self, pretoken, k)
 
     def sample(self, pretoken, alpha, nbest_size=None, seed=None):
         """Return the ids of a path of a pretoken drawn at random.
@@ -119,18 +150,20 @@ cdef class Unigram(ScoredPieces):
         ValueError
             `alpha` is negative or not finite.
         """
-        from .lattice import sample
+        return lattice().sample(self, pretoken, alpha, nbest_size, 1, seed)[0][0]
 
-        text = pretoken.encode() if isinstance(pretoken, str) else pretoken
-        if not 0 <= alpha < INFINITY:
-            raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
-        if alpha == 0:
-            return self.encode(text)
-        if seed is None:
-            from os import urandom
 
-            seed = int.from_bytes(urandom(8), "little")
-        return sample(self, text, alpha, nbest_size or 0, seed & 0xFFFFFFFFFFFFFFFF)
+cdef object other_paths = None
+
+
+cdef object lattice():
+    """The module for other paths than the best one, which most tokenizers never need."""
+    global other_paths
+    if other_paths is None:
+        from . import lattice as found
+
+        other_paths = found
+    return other_paths
 
 
 cdef ctok_status keep_scores(UnigramModel *m, Table table, const double *scores, size_t n_scores) noexcept:
@@ -162,6 +195,7 @@ cdef object plant(UnigramModel *m, Table table):
 cdef void set_unigram(ScoredPieces model):
     cdef int b
     model.model = &model.m
+    model.path_score_of = model.m.score_of
     model.m.id_of[0] = model.m.unk
     model.m.all_bytes = True
     for b in range(256):

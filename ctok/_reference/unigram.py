@@ -122,7 +122,8 @@ def sampling_weights(pieces, text, unk_id, alpha):
             drawn[tuple(path[::-1])] = probability
             return
         into = [token for token in tokens if token[1] == place]
-        weights = [exp(ways[start] + alpha * score) for start, _, _, score in into]
+        high = max((ways[start] + alpha * score for start, _, _, score in into), default=0.0)
+        weights = [exp(ways[start] + alpha * score - high) for start, _, _, score in into]
         for (start, end, number, _), weight in zip(into, weights, strict=True):
             extend(start, [*path, (start, end, number)], probability * weight / fsum(weights))
 

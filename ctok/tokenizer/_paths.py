@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from .._native.pipeline import utf8_of
 from ..errors import SpecError
 from ._encodings import Encodings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from typing_extensions import Self
@@ -62,12 +64,14 @@ class Paths(Encodings):
         if k < 0:
             raise ValueError(f"k must be at least 0, not {k}")
         best = self._ability("nbest")
-        start: Path = ([], 0.0)
-        found = [start][:k]
-        for part in self._stretches(text, allowed_special, disallowed_special, errors):
-            found = _joined(found, [([part], 0.0)] if isinstance(part, int) else best(part, k), k)
+        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        nothing: Path = ([], 0.0)
+        found = [nothing][:k]
+        for i, part in enumerate(parts):
+            own: list[Path] = [([part], 0.0)] if isinstance(part, int) else best(part, k)
+            found = _joined(found, own, k) if i else own[:k]
         before, behind = self._around(add_special_tokens)
-        return [(before + ids + behind, score) for ids, score in found]
+        return [(before + ids + behind, score) for ids, score in found] if before or behind else found
 
     def sample(
         self,
@@ -93,7 +97,7 @@ class Paths(Encodings):
         nbest_size
             Of Unigram models: draw from this many best ways of each pretoken; None: from all.
         seed
-            An int: the same seed draws the same ids. None: unpredictable.
+            An int: the same seed draws the same ids, in this version of ctok. None: unpredictable.
         allowed_special, disallowed_special, add_special_tokens, errors
             As in `encode`.
 
@@ -112,7 +116,7 @@ class Paths(Encodings):
         for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
             ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
         before, behind = self._around(add_special_tokens)
-        return before + ids + behind
+        return before + ids + behind if before or behind else ids
 
     def sample_distinct(
         self,
@@ -122,13 +126,16 @@ class Paths(Encodings):
         include_best: bool = False,
         seed: int | None = None,
         *,
+        allowed_special: Collection[str] = (),
+        disallowed_special: Collection[str] = (),
+        add_special_tokens: bool = True,
         errors: str = "strict",
     ) -> list[Path]:
         """Return `k` different ways to cut a text into tokens, drawn without replacement, or all if there are fewer, as (ids, score).
 
         Parameters
         ----------
-        text, alpha, seed, errors
+        text, alpha, seed, allowed_special, disallowed_special, add_special_tokens, errors
             As in `sample`.
         k
             How many.
@@ -138,15 +145,20 @@ class Paths(Encodings):
         Raises
         ------
         SpecError
-            The model cannot: only a Unigram model of a .model file can.
+            The model cannot; Unigram models can.
+        ValueError, EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
+            As `sample`.
 
         Notes
         -----
-        A score is the logarithm of the probability to be drawn; dividing by that makes sums over the ways unbiased.
+        A score is the logarithm of the probability to be drawn; dividing by that makes sums over the ways unbiased. Each way is one of the
+        whole text, whose pretokens are drawn together.
         """
         draw = self._ability("sample_distinct")
-        parts = self._stretches(text, (), (), errors)
-        return draw(parts[0] if parts else b"", k, alpha, include_best, seed)  # type: ignore[no-any-return]  # such a model gets a text whole
+        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        found: list[Path] = draw(parts, k, alpha, include_best, seed)
+        before, behind = self._around(add_special_tokens)
+        return [(before + ids + behind, score) for ids, score in found] if before or behind else found
 
     def entropy(
         self,
@@ -201,9 +213,8 @@ class Paths(Encodings):
 
     def _stretches(self, text: Text, allowed: Collection[str], disallowed: Collection[str], errors: str) -> list[bytes | int]:
         """What the model gets of a text, and the ids between."""
-        from .._native.align import stretches
-
-        return stretches(self, utf8_of(self, text, errors), allowed, disallowed, text if isinstance(text, str) else None)
+        original = text if isinstance(text, str) else None
+        return _align().stretches(self, utf8_of(self, text, errors), allowed, disallowed, original)  # type: ignore[no-any-return]
 
     def _around(self, add_special_tokens: bool) -> tuple[list[int], list[int]]:
         """The ids of the template."""
@@ -213,6 +224,14 @@ class Paths(Encodings):
 
         before, behind = build_post_processor(self.spec.post_processor).around()
         return list(before), list(behind)
+
+
+@cache
+def _align() -> Any:
+    """The module that takes texts apart; most tokenizers never need it."""
+    from .._native import align
+
+    return align
 
 
 def _joined(first: list[Path], second: list[Path], k: int) -> list[Path]:
@@ -231,13 +250,11 @@ def _joined(first: list[Path], second: list[Path], k: int) -> list[Path]:
     return found
 
 
-def _seeds(seed: int | None, n: int) -> Iterator[int | None]:
+def _seeds(seed: int | None, n: int) -> list[int | None]:
     """A seed for each of n draws: the one itself for one, others that follow from it for many."""
     if seed is None or n == 1:
-        yield from [seed] * n
-        return
+        return [seed] * n
     from random import Random
 
     source = Random(seed)
-    for _ in range(n):
-        yield source.getrandbits(64)
+    return [source.getrandbits(64) for _ in range(n)]
