@@ -14,44 +14,116 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from statistics import median
 from time import process_time
 
 from . import texts
 
 SLICE = 1_000_000  # characters
-ENGINES = ("ctok", "ctok, binary", "tokenizers", "fastokens")
 
 
 # ---- the worker: one engine, one file, one slice ----
 
 
-def opened(engine, path):
-    """Return what loads the file, and gives what encodes a text to a list of ids without special tokens around them."""
-    if engine == "tokenizers":
-        from tokenizers import Tokenizer
+def _ctok(path):
+    import ctok
 
-        def load():
-            tokenizer = Tokenizer.from_file(path)
-            tokenizer.no_truncation()
-            tokenizer.no_padding()
-            return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+    tokenizer = ctok.load(path)
+    return lambda text: tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
 
-    elif engine == "fastokens":
-        from fastokens._native import Tokenizer
 
-        def load():
-            tokenizer = Tokenizer.from_file(path)
-            return lambda text: tokenizer.encode(text).ids
+def _tokenizers(path):
+    from tokenizers import Tokenizer
 
-    else:
-        import ctok
+    tokenizer = Tokenizer.from_file(path)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
 
-        def load():
-            tokenizer = ctok.load(path)
-            return lambda text: tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
 
-    return load
+def _fastokens(path):
+    from fastokens._native import Tokenizer
+
+    tokenizer = Tokenizer.from_file(path)
+    return lambda text: tokenizer.encode(text).ids
+
+
+def _gigatoken(path):
+    from gigatoken import Tokenizer
+
+    with open(path, encoding="utf-8") as file:
+        tokenizer = Tokenizer.from_json(file.read())
+    return lambda text: tokenizer.encode(text).tolist()
+
+
+def _snaptokens(path):
+    from snaptokens import Tokenizer
+
+    tokenizer = Tokenizer.from_file(path)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _splintr(path):
+    from splintr import from_json
+
+    return from_json(path).encode_raw
+
+
+def _kitoken(path):
+    from kitoken import Kitoken
+
+    tokenizer = Kitoken.from_tokenizers_file(path)
+    return lambda text: list(tokenizer.encode(text, True))
+
+
+def _tokie(path):
+    from tokie import Tokenizer
+
+    tokenizer = Tokenizer.from_json(path)
+    return lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _flash(path):
+    """It reads vocab.txt, and puts [CLS] and [SEP] around a text."""
+    from flash_tokenizer._core import FlashBertTokenizer
+
+    with open(path, encoding="utf-8") as file:
+        model = json.load(file)["model"]
+    if model["type"] != "WordPiece":
+        raise ValueError("flash-tokenizer has WordPiece only")
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "vocab.txt")
+        with open(name, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(token + "\n" for token in sorted(model["vocab"], key=model["vocab"].get))
+        tokenizer = FlashBertTokenizer(name, True, -1, True)
+    return lambda text: tokenizer.encode(text, "longest", -1)[1:-1]
+
+
+def _blingfire(path):
+    """It has models of its own; that of the uncased BERT fits the files with this vocabulary."""
+    import blingfire
+
+    model = blingfire.load_model(os.path.join(os.path.dirname(blingfire.__file__), "bert_base_tok.bin"))
+    return lambda text: blingfire.text_to_ids(model, text, len(text) + 2, 100, no_padding=True).tolist()
+
+
+# What is imported, which is not part of the time, and what then loads a file and gives what encodes a text to a list of ids.
+ENGINES = {
+    "ctok": ("ctok", _ctok),
+    "ctok, binary": ("ctok", _ctok),
+    "tokenizers": ("tokenizers", _tokenizers),
+    "fastokens": ("fastokens._native", _fastokens),
+    "gigatoken": ("gigatoken", _gigatoken),
+    "snaptokens": ("snaptokens", _snaptokens),
+    "splintr-rs": ("splintr", _splintr),
+    "kitoken": ("kitoken", _kitoken),
+    "tokie": ("tokie", _tokie),
+    "flash-tokenizer": ("flash_tokenizer._core", _flash),
+    "blingfire": ("blingfire", _blingfire),
+}
 
 
 def peak():
@@ -64,10 +136,11 @@ def peak():
 
 
 def work(engine, path, text_path):
-    load = opened(engine, path)
+    module, load = ENGINES[engine]
+    import_module(module)
     before = peak()
     start = process_time()
-    encode = load()
+    encode = load(path)
     encode("a")
     said = {"load": process_time() - start, "memory": peak() - before}
     with open(text_path, encoding="utf-8", newline="") as file:
@@ -124,7 +197,7 @@ def main():
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--data", help="folder with en.txt, code.txt, multi.txt")
     parser.add_argument("--peers", required="--work" not in sys.argv, help="folder of virtual environments, one a library")
-    parser.add_argument("--engines", default=",".join(ENGINES[:1] + ENGINES[2:]))
+    parser.add_argument("--engines", default="ctok,tokenizers,fastokens")
     parser.add_argument("--texts", default=",".join(texts.KINDS))
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
