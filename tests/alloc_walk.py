@@ -13,11 +13,11 @@ def needs_failing(module):
     return pytest.mark.skipif(not can_fail(module), reason="only builds with CTOK_BUILD=test can make allocations fail")
 
 
-def walk(modules, call, prepare=lambda: None, check=lambda thing: None, most=400):
+def walk(modules, call, prepare=lambda: None, check=lambda thing: None, most=400, least=1):
     """Fail allocation after allocation of each module in ``call(prepare())``.
 
     Each time it is a `MemoryError`, or the result is what it always is. After an error `check` looks at what was prepared, and the same
-    call then works.
+    call then works. Returns how many calls failed, which must be `least`.
     """
     want, failed = call(prepare()), 0
     for module in modules:
@@ -38,7 +38,8 @@ def walk(modules, call, prepare=lambda: None, check=lambda thing: None, most=400
                 break
         else:
             raise AssertionError(f"{module.__name__}: more than {most} allocations")
-    assert failed
+    assert failed >= least
+    return failed
 
 
 def walk_calls(modules, make, calls, state, most=400):
@@ -58,7 +59,7 @@ def walk_calls(modules, make, calls, state, most=400):
                     assert state(thing) == before, (module, n)
                     result = call(thing)
                 reached |= module.fail_after(-1) < 0
-                got.append(result)
+                got.append((result, state(thing)))
             want = want or got
             assert got == want, (module, n)
             if not reached:

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from alloc_walk import walk
 from ctok.errors import EncodeError, StateError
 from feeds import all_feeds, cut_at
 
@@ -122,22 +123,7 @@ def check_memory(modules, make, pretokens, most=400):
             opened.append(other.feed(pretoken[7:]) + other.end())
         return ids, ends, opened
 
-    want, failed = act(make()), 0
-    for module in modules:
-        for n in range(most):
-            module.fail_after(n)
-            try:
-                got = act(make())
-            except MemoryError:
-                failed += 1
-                got = want
-            left = module.fail_after(-1)
-            assert got == want
-            if left >= 0:
-                break
-        else:
-            raise AssertionError(f"{module.__name__}: more than {most} allocations")
-    assert failed
+    walk(modules, lambda _: act(make()), most=most)
 
 
 def real_file(shared, name):

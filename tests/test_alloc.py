@@ -4,14 +4,14 @@ import random
 
 import pytest
 
+import alloc_walk
 from core import ANYTHING, GPT2, O200K, ctok_of, vocab_of
 from ctok._native import batch, bpe, engine, ids, pipeline, stream, vocab
 from ctok._native.bpe import merge, neighbours
 from ctok.errors import UnknownIdError
 
 MODULES = [batch, bpe, engine, ids, pipeline, stream, vocab]
-CHECKING = vocab.fail_after(0) != -1 or vocab.fail_after(-1) != -1
-pytestmark = pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+pytestmark = alloc_walk.needs_failing(vocab)
 
 RNG = random.Random(61)
 RANKS = {bytes([b]): b for b in range(256)}
@@ -27,29 +27,8 @@ def fresh(pattern=GPT2):
 WANT = {pattern: fresh(pattern).encode(TEXT, allowed_special="all") for pattern in (GPT2, ANYTHING, r"\w+(?<=x)|\w+|\W+")}
 
 
-def walk(prepare, call, check=None, most=400):
-    """Fail allocation after allocation of each module in `call(prepare())`; `check` looks at what was prepared after each failure."""
-    want, failed = call(prepare()), 0
-    for module in MODULES:
-        for n in range(most):
-            thing = prepare()
-            module.fail_after(n)
-            try:
-                assert call(thing) == want, (module, n)
-            except MemoryError:
-                module.fail_after(-1)
-                failed += 1
-                if check is not None:
-                    check(thing)
-                assert call(thing) == want, (module, n)  # and what failed works now
-                continue
-            finally:
-                left = module.fail_after(-1)
-            if left >= 0:
-                break
-        else:
-            raise AssertionError(f"{module.__name__}: more than {most} allocations")
-    assert failed
+def walk(prepare, call, check=lambda thing: None):
+    alloc_walk.walk(MODULES, call, prepare, check)
 
 
 def test_vocabulary_that_finds_no_memory_is_not_built():
@@ -103,27 +82,10 @@ CHUNKS += ["a" * 2500]
 
 @pytest.mark.parametrize("pattern", [O200K, ANYTHING, r"[a-c]+|\d\d", r"\w+(?<=x)|\w+|\W+"], ids=["o200k", "anything", "gaps", "regex"])
 def test_encoder_that_finds_no_memory_is_as_before_the_call(pattern):
-    want = None
-    for module in MODULES:
-        for n in range(400):
-            tok = fresh(pattern)
-            encoder = tok.encoder(allowed_special="all")
-            got, reached = [], False
-            for chunk in [*CHUNKS, ""]:
-                before = encoder.getstate(), encoder.pending
-                module.fail_after(n)
-                try:
-                    part = encoder.encode(chunk, final=chunk == "")
-                except MemoryError:
-                    reached = module.fail_after(-1) < 0
-                    assert (encoder.getstate(), encoder.pending) == before
-                    part = encoder.encode(chunk, final=chunk == "")
-                reached |= module.fail_after(-1) < 0
-                got += part
-            want = want or got
-            assert got == want
-            if not reached:
-                break
+    calls = [lambda one, chunk=chunk: one.encode(chunk, final=chunk == "") for chunk in [*CHUNKS, ""]]
+    alloc_walk.walk_calls(
+        MODULES, lambda: fresh(pattern).encoder(allowed_special="all"), calls, lambda one: (one.getstate(), one.pending)
+    )
 
 
 def numbers(one):
@@ -137,25 +99,7 @@ def test_counter_that_finds_no_memory_is_as_before_the_call(pattern):
             lambda one: one.feed("\u00e9 " * 1500, final=True), lambda one: one.truncate(3),
             lambda one: one.feed("x", final=True), lambda one: one.feed("new <s>"), lambda one: one.reset(),
             lambda one: one.feed("a" * 3000), lambda one: one.setstate(one.copy().getstate()), lambda one: one.feed("b")]  # fmt: skip
-    want = None
-    for module in MODULES:
-        for n in range(40):
-            one, seen, reached = fresh(pattern).counter(limit=100, rewind=True, allowed_special="all"), [], False
-            for act in acts:
-                before = numbers(one)
-                module.fail_after(n)
-                try:
-                    act(one)
-                except MemoryError:
-                    reached = module.fail_after(-1) < 0
-                    assert numbers(one) == before
-                    act(one)
-                reached |= module.fail_after(-1) < 0
-                seen.append(numbers(one))
-            want = want or seen
-            assert seen == want, (module, n)
-            if not reached:
-                break
+    alloc_walk.walk_calls(MODULES, lambda: fresh(pattern).counter(limit=100, rewind=True, allowed_special="all"), acts, numbers)
 
 
 def test_reading_and_copying_a_codec_that_finds_no_memory_works_later():

@@ -3,10 +3,10 @@
 import pytest
 
 from alloc_walk import needs_failing, walk, walk_calls
-from ctok._native import align, cut, flow, flowstate, normalize, rooms
+from ctok._native import align, cut, flow, flowstate, normalize
 from flow_files import KINDS, both
 
-MODULES = [flow, flowstate, align, rooms, normalize, cut]
+MODULES = [flow, flowstate, align, normalize, cut]
 pytestmark = needs_failing(flow)
 
 NAMES = ["gpt2", "llama", "stripped", "bert", "albert", "words"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from alloc_walk import can_fail, walk
 from ctok._native import mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab
 from ctok._native.mergemodel import encode_dropping, encode_side_by_side
 from ctok._reference import mergelist as twin
@@ -18,7 +19,7 @@ from model_checks import REFUSED, check_bad_states, check_memory, check_open_for
 tokenizers = pytest.importorskip("tokenizers")
 from merge_cases import SPELLING, kernel, live, random_models, real_model  # noqa: E402 - needs the reference
 
-CHECKING = vocab.fail_after(0) != -1 or vocab.fail_after(-1) != -1
+CHECKING = can_fail(vocab)
 MODULES = [mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab]
 WINDOW = 256  # symbols; beyond it a pretoken is merged window by window
 
@@ -392,13 +393,4 @@ def test_pretokens_side_by_side_and_cuts_that_find_no_memory_raise_and_work_late
         one = kernel(texts, merges)
         return encode_side_by_side(one, [b"abab" * n for n in range(1, 40)])[0], one.safe_cut().pieces(b"abbab")
 
-    want = act()
-    for n in range(60):
-        module.fail_after(n)
-        try:
-            assert act() == want
-        except MemoryError:
-            pass
-        if module.fail_after(-1) >= 0:
-            return
-    raise AssertionError("more than 60 allocations")
+    walk([module], lambda _: act(), most=60, least=0)

@@ -1,7 +1,6 @@
 """Normalizers with every allocation made to fail once. Needs a build with CTOK_BUILD=test."""
 
-import pytest
-
+import alloc_walk
 from ctok._native import charsmap as rules_kernel
 from ctok._native import normalize as kernel
 from ctok.formats.charsmap import compile_rules
@@ -11,8 +10,7 @@ from ctok.stagespecs import sentencepiece
 from ctok.stagespecs.patterns import Regex
 from normalize_charsmap import charsmap
 
-CHECKING = kernel.fail_after(0) != -1 or kernel.fail_after(-1) != -1
-pytestmark = pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+pytestmark = alloc_walk.needs_failing(kernel)
 
 RECORD = records.Sequence(
     [
@@ -31,24 +29,7 @@ TEXT = " ``Abc  xyxz\u2026 " + "e\u0301\u0323" * 20 + "\u0301\u0323" * 40 + "a" 
 
 
 def walk(call, module=kernel):
-    """Fail allocation after allocation; a call that raised works when it is made again."""
-    want, failed = call(), 0
-    for n in range(400):
-        module.fail_after(n)
-        try:
-            assert call() == want, n
-        except MemoryError:
-            module.fail_after(-1)
-            failed += 1
-            assert call() == want, n
-            continue
-        finally:
-            left = module.fail_after(-1)
-        if left >= 0:
-            break
-    else:
-        raise AssertionError("more than 400 allocations")
-    assert failed
+    alloc_walk.walk([module], lambda _: call())
 
 
 def test_normalizer_that_finds_no_memory_is_not_built():
