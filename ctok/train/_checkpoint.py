@@ -1,7 +1,7 @@
 """What a run of training leaves behind so that another can go on from there: the counts, and the merges learned so far.
 
-A folder with two files. The counts are written once, when all is counted; the merges again and again, each time as a whole. Both say for
-which options they are.
+A folder with two files. The counts are written once, when all is counted; the merges again and again, each time as a whole. While counting,
+there are instead what was counted so far and where that ends. All say for which options they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Checkpoint"]
 
-EVERY = 30.0  # seconds between two writings of the merges
+EVERY = 30.0  # seconds between two writings
+STATE, PART = "counting.json", "counted-"  # where counting stands; how the names of files of what was counted so far begin
 
 
 class Checkpoint:
@@ -41,20 +42,43 @@ class Checkpoint:
             os.makedirs(self._folder, exist_ok=True)
             self._read()
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a folder."""
+        return self._folder is not None
+
     def _read(self) -> None:
+        said = self._said("merges.json", "merges")
+        try:
+            self.merges = [(int(left), int(right)) for left, right in said["merges"]] if said is not None else []
+        except (TypeError, ValueError):
+            raise self._malformed("merges.json") from None
+
+    def _said(self, name: str, key: str) -> dict[str, Any] | None:
+        """What a file of the folder says; None: there is none."""
         from json import JSONDecodeError, loads
 
-        path = self._path("merges.json")
         try:
-            with open(path, "rb") as file:
+            with open(self._path(name), "rb") as file:
                 said: Any = loads(file.read())
-            self.merges = [(int(left), int(right)) for left, right in said["merges"]]
         except FileNotFoundError:
-            return
-        except (JSONDecodeError, KeyError, TypeError, ValueError):
-            raise CorpusError(f"{path}: not a checkpoint of training", path=path) from None
+            return None
+        except JSONDecodeError:
+            raise self._malformed(name) from None
+        if not isinstance(said, dict) or key not in said:
+            raise self._malformed(name)
         if said.get("options") != self._options:
             raise TrainingError(f"{self._folder} holds the checkpoint of a training with other options; give another folder, or remove it")
+        return said
+
+    def _write(self, name: str, said: dict[str, Any]) -> None:
+        from json import dumps
+
+        _disk.write(self._path(name), dumps({"options": self._options} | said).encode())
+
+    def _malformed(self, name: str) -> CorpusError:
+        path = self._path(name)
+        return CorpusError(f"{path}: not a checkpoint of training", path=path)
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder or "", name)
@@ -69,6 +93,25 @@ class Checkpoint:
         if self._folder is not None:
             self.save_merges([])
             counts.save(self._path("counts"))
+            self._remove_parts("")
+
+    def counting(self) -> tuple[dict[str, Any], Counts] | None:
+        """Return what `save_counting` was given, if all is not counted yet."""
+        said = self._said(STATE, "part")
+        return None if said is None else (said["state"], Counts.load(self._path(said["part"])))
+
+    def save_counting(self, state: dict[str, Any], counts: Counts) -> None:
+        """Write what was counted so far: a file under a name of its own, and then, where it ends and which file it is."""
+        if self._folder is not None:
+            part = f"{PART}{os.urandom(6).hex()}"
+            counts.save(self._path(part))
+            self._write(STATE, {"state": state, "part": part})
+            self._remove_parts(part)
+
+    def _remove_parts(self, but: str) -> None:
+        for name in os.listdir(self._folder):
+            if (name.startswith(PART) and name != but) or (name == STATE and not but):
+                os.unlink(self._path(name))
 
     def keep(self, learner: Joining) -> None:
         """Write what was learned so far."""
@@ -77,7 +120,5 @@ class Checkpoint:
 
     def save_merges(self, merges: list[tuple[int, int]]) -> None:
         """Write merges."""
-        from json import dumps
-
         if self._folder is not None:
-            _disk.write(self._path("merges.json"), dumps({"options": self._options, "merges": merges}).encode())
+            self._write("merges.json", {"merges": merges})

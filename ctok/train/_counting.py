@@ -96,6 +96,30 @@ class Counting:
                 table.clear()
         return of_table(all_of_them, self._how, order)
 
+    # ---- going on ----
+
+    def place(self) -> dict[str, Any] | None:
+        """Where counting stands, in words of JSON; None: in the middle of a text that cannot be left."""
+        if self._is_open:
+            return None
+        return {"place": self._place, "carry": self._carry.hex(), "look_at": self._look_at}
+
+    def so_far(self, order: bool) -> Counts:
+        """Return what was counted up to now, but for the text that `place` carries."""
+        from .counts import of_table
+
+        while self._running:
+            self._running.pop(0).result()
+        together = CountTable(self._memory // 2)
+        for worker in self._workers:
+            together.merge(worker.table)
+        return of_table(together, self._how, order)
+
+    def go_on(self, place: dict[str, Any], counts: Counts) -> None:
+        """Take over what another one had counted before anything is fed."""
+        self._workers[0].table.add_all(counts.data, counts.ends, counts.counts, counts.firsts)
+        self._place, self._carry, self._look_at = place["place"], bytes.fromhex(place["carry"]), place["look_at"]
+
     # ---- a split rule ----
 
     def _feed_rule(self, block: Block) -> None:

@@ -8,6 +8,7 @@ from warnings import warn
 from ..errors import TrainingError
 from ._checkpoint import Checkpoint
 from ._counting import Counting, free_memory, how_of
+from ._keeping import Keeping
 from ._progress import reporting
 from .corpus import as_corpus
 from .counts import Counts, counted
@@ -74,8 +75,9 @@ class SteppingTrainer:
             A function, called as ``progress(stage, done, total)``; total is None where it is not known. Or True: a bar on a terminal,
             else lines to the logger ``ctok.train``.
         checkpoint
-            A folder. When the training is interrupted, in whatever way, the same call goes on from there: pretokens are not counted again
-            once all are counted, and merges that were learned are only repeated. The result is that of an uninterrupted run.
+            A folder. When the training is interrupted, in whatever way, the same call goes on from there: files that were counted are not
+            counted again, and merges that were learned are only repeated. (What is not files is counted from its beginning, unless all was
+            counted.) The result is that of an uninterrupted run.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class SteppingTrainer:
             else:
                 is_by_lines = self._reads_lines() if lines is None else lines
                 source = as_corpus(corpus, errors=errors, field=field, lines=is_by_lines)
-                counts = yield from self._count(source, num_threads, max_memory)
+                counts = yield from self._count(source, num_threads, max_memory, saved)
             saved.save_counts(counts)
         if not len(counts):
             raise TrainingError("the corpus holds no text to learn from")
@@ -186,11 +188,17 @@ class SteppingTrainer:
         del counts  # it goes when the trainer is done with it
         return (yield from learning)
 
-    def _count(self, source: Corpus, num_threads: int | None, max_memory: int | None) -> Steps:
+    def _count(self, source: Corpus, num_threads: int | None, max_memory: int | None, saved: Checkpoint) -> Steps:
         with Counting(*self._stages(), num_threads, max_memory) as counting:
-            for block in source.blocks():
+            keeping = Keeping(saved, source, counting, self._needs_order())
+            for block in keeping.blocks():
                 counting.feed(block)
-                yield "count", block.read if source.size is None else min(block.read, source.size), source.size
+                keeping.keep_now_and_then()
+                try:
+                    yield "count", block.read if source.size is None else min(block.read, source.size), source.size
+                except BaseException:
+                    keeping.keep()
+                    raise
             return counting.finish(self._needs_order())
 
 

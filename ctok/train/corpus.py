@@ -81,6 +81,8 @@ def as_corpus(source: Any, *, errors: str = "strict", field: str = "text", lines
         return source
     if isinstance(source, os.PathLike):
         return files(source, errors=errors, field=field, lines=lines)
+    if isinstance(source, list | tuple) and source and all(isinstance(item, os.PathLike) for item in source):
+        return files(*source, errors=errors, field=field, lines=lines)
     if isinstance(source, str | bytes):
         raise TypeError(
             f"a corpus must not be a single {type(source).__name__}: write [text] for one text, and pathlib.Path(name) or "
@@ -121,7 +123,7 @@ def files(*paths: str | os.PathLike[str], errors: str = "strict", field: str = "
     """
     if errors not in ERRORS:
         raise ValueError(f"errors must be one of {', '.join(ERRORS)}, not {errors!r}")
-    return _Files([path for name in paths for path in _files.expand(os.fspath(name))], errors, field, lines)
+    return FileCorpus([path for name in paths for path in _files.expand(os.fspath(name))], errors, field, lines)
 
 
 def texts(source: Iterable[str | bytes], *, errors: str = "strict") -> Corpus:
@@ -216,23 +218,30 @@ def checked(data: bytes, errors: str, before: int, *, path: str | None = None, i
     return data.decode("utf-8", "replace" if errors == "replace" else "ignore").encode()
 
 
-class _Files(Corpus):
+class FileCorpus(Corpus):
+    """Files, one after the other; what `files` gives."""
+
     def __init__(self, paths: list[str], errors: str, field: str, lines: bool) -> None:
-        self.paths, self._errors, self._field, self._lines = paths, errors, field, lines
+        self.paths, self.errors, self.field, self.lines = paths, errors, field, lines
         self.size = sum(os.path.getsize(path) for path in paths)
 
     def blocks(self) -> Iterator[Block]:
-        before = 0
-        for path in self.paths:
+        for _, block in self.placed(0):
+            yield block
+
+    def placed(self, first: int) -> Iterator[tuple[int, Block]]:
+        """Yield the blocks from a file on, each with the number of its file. They are the same each time."""
+        before = sum(os.path.getsize(path) for path in self.paths[:first])
+        for number, path in enumerate(self.paths[first:], first):
             for block in self._blocks_of(path):
                 block.read += before
-                yield block
+                yield number, block
             before += os.path.getsize(path)
 
     def _blocks_of(self, path: str) -> Iterator[Block]:
         kind = _files.kind_of(path)
         if kind == "text":
-            return self._lines_of(path) if self._lines else self._whole(path)
+            return self._lines_of(path) if self.lines else self._whole(path)
         return self._records(path, _files.json_records if kind == "json" else _files.parquet_records)
 
     def _pieces(self, path: str) -> Iterator[tuple[bytes, int, bool]]:
@@ -242,7 +251,7 @@ class _Files(Corpus):
             data = left + data
             left = b"" if is_last else data[len(data) - _open_tail(data) :]
             whole = data[: len(data) - len(left)]
-            yield checked(whole, self._errors, before, path=path), read, is_last
+            yield checked(whole, self.errors, before, path=path), read, is_last
             before += len(whole)
 
     def _whole(self, path: str) -> Iterator[Block]:
@@ -263,8 +272,8 @@ class _Files(Corpus):
 
     def _records(self, path: str, reader: Any) -> Iterator[Block]:
         collected, read = _Collector(), 0
-        for text, line, read in reader(path, self._field):
-            if collected.add(as_bytes(text, self._errors, None, path=path, line=line)):
+        for text, line, read in reader(path, self.field):
+            if collected.add(as_bytes(text, self.errors, None, path=path, line=line)):
                 yield collected.block(read)
         if collected:
             yield collected.block(read)
