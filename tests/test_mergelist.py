@@ -1,6 +1,7 @@
 """Byte pair encoding by a list of merges, against the live reference and against its twin, whole and open."""
 
 import random
+from collections import Counter
 from itertools import chain, pairwise
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from alloc_walk import can_fail, walk
 from ctok._native import mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab
-from ctok._native.mergemodel import encode_dropping, encode_side_by_side
+from ctok._native.mergemodel import encode_side_by_side
 from ctok._reference import mergelist as twin
 from ctok.errors import EncodeError, SpecError
 from ctok.stages.models import build_model
@@ -176,18 +177,40 @@ def test_dropout_of_one_merges_nothing_and_of_zero_all():
     assert kernel(texts, merges, dropout=1.0, ignore_merges=True).encode(b"abab") == [0, 1, 0, 1]
 
 
-def test_dropout_gives_the_same_for_one_seed_and_as_often_as_the_reference():
-    texts, merges = {"a": 0, "b": 1, "ab": 2, "ba": 3, "aba": 4}, [("a", "b"), ("b", "a"), ("ab", "a")]
-    one, bpe, count = kernel(texts, merges, dropout=0.4), live(texts, merges, dropout=0.4), 4000
-    ours_counted, theirs = {}, {}
-    for seed in range(count):
-        got = tuple(encode_dropping(one, b"abab", seed * 977))
-        assert got == tuple(encode_dropping(one, b"abab", seed * 977))
-        ours_counted[got] = ours_counted.get(got, 0) + 1
-        want = tuple(ids_of(reference(bpe, "abab")))
-        theirs[want] = theirs.get(want, 0) + 1
-    assert set(ours_counted) == set(theirs)
-    assert all(abs(ours_counted[key] - theirs[key]) < 6 * theirs[key] ** 0.5 + 10 for key in theirs)
+@pytest.mark.parametrize("text", ["abab", "bababa", "abxab"])
+@pytest.mark.parametrize("chance", [0.1, 0.4, 0.8])
+def test_dropout_is_as_often_what_the_reference_draws(chance, text):
+    texts, merges = {"a": 0, "b": 1, "ab": 2, "ba": 3, "aba": 4, "abab": 5}, [("a", "b"), ("b", "a"), ("ab", "a"), ("ab", "ab")]
+    one, bpe, count = kernel(texts, merges), live(texts, merges, dropout=chance), 4000
+    mine = Counter(tuple(one.sample(text, chance, seed=seed * 977)) for seed in range(count))
+    theirs = Counter(tuple(ids_of(reference(bpe, text))) for _ in range(count))
+    for key in mine | theirs:
+        assert abs(mine[key] - theirs[key]) < 6 * max(mine[key], theirs[key]) ** 0.5 + 10, key
+
+
+@pytest.mark.parametrize("chance", [0.3, 0.7])
+def test_dropout_of_a_byte_level_file_is_as_often_what_the_reference_draws(shared, chance):
+    reader, one, byte_level = real_model(shared, "hf_llama3_1")
+    reader.model.dropout = chance
+    raw, text = b" there", "\u0120there"
+    assert byte_level
+    mine = Counter(tuple(one.sample(raw, chance, seed=seed)) for seed in range(2000))
+    theirs = Counter(tuple(ids_of(reference(reader.model, text))) for _ in range(2000))
+    for key in mine | theirs:
+        assert abs(mine[key] - theirs[key]) < 6 * max(mine[key], theirs[key]) ** 0.5 + 10, key
+
+
+def test_dropout_of_one_seed_is_the_same_and_without_chance_it_is_none():
+    texts, merges = {"a": 0, "b": 1, "ab": 2, "abab": 3}, [("a", "b"), ("ab", "ab")]
+    for one in (kernel(texts, merges), kernel(texts, merges, ignore_merges=True), kernel(texts, merges, dropout=0.9)):
+        assert one.sample("abab", 0) == one.sample(b"abab", 0.0, None, 3) == [3] and one.sample("abab", 1) == [0, 1, 0, 1]
+        assert one.sample("abab" * 99, 0.5, seed=7) == one.sample("abab" * 99, 0.5, seed=7) != one.sample("abab" * 99, 0.5, seed=8)
+        assert len({tuple(one.sample("abab" * 9, 0.5)) for _ in range(30)}) > 1 and one.sample("", 0.5) == []
+        for alpha in (-0.1, 1.1, float("nan")):
+            with pytest.raises(ValueError, match="between 0 and 1"):
+                one.sample("a", alpha)
+    with pytest.raises(EncodeError):
+        kernel({"a": 0}, [], unk_token="<unk>").sample("ab", 0.5)
 
 
 # ---- what is refused ----

@@ -10,7 +10,7 @@ import ctok
 from ctok.errors import DisallowedSpecialTokenError, SpecError
 from ctok.spec import AddedToken, Spec, TokenTable
 from ctok.stagespecs import postprocessors, pretokenizers
-from ctok.stagespecs.models import Unigram
+from ctok.stagespecs.models import Unigram, bpe_from_merges
 from ctok.tokenizer import Tokenizer
 
 PIECES = [("<unk>", -9.0), ("a", -1.0), ("b", -1.25), ("ab", -2.0), ("aa", -2.5), ("c", -3.0), ("</s>", 0.0)]
@@ -80,6 +80,20 @@ def test_sample_from_the_best_only_gives_these():
     tok = made()
     best = {tuple(ids) for ids, _ in tok.flow.model.nbest("aabab", 2)}
     assert {tuple(tok.sample("aabab", 0.1, 2, seed, add_special_tokens=False)) for seed in range(100)} == best
+
+
+def test_sample_of_byte_pairs_leaves_merges_out():
+    record = bpe_from_merges({"a": 0, "b": 1, "ab": 2, "abab": 3, "</s>": 4, "c": 5}, [("a", "b"), ("ab", "ab")])
+    tok = Tokenizer.from_spec(Spec("toy", record, pretokenizers.WhitespaceSplit(), added_tokens=[AddedToken("</s>", 4)]))
+    text = "abab c</s>ab"
+    assert tok.sample(text, 0.0, allowed_special="all") == tok.encode(text, allowed_special="all") == [3, 5, 4, 2]
+    assert tok.sample(text, 1.0, allowed_special="all") == [0, 1, 0, 1, 5, 4, 0, 1]
+    drawn = {tuple(tok.sample(text, 0.5, seed=seed, allowed_special="all")) for seed in range(200)}
+    firsts = [(0, 1, 0, 1), (2, 0, 1), (0, 1, 2), (2, 2), (3,)]
+    assert drawn == {(*first, 5, 4, *last) for first in firsts for last in [(0, 1), (2,)]}
+    assert tok.sample(text, 0.5, seed=3) == tok.sample(text, 0.5, seed=3)
+    with pytest.raises(SpecError, match="sample_distinct"):
+        tok.sample_distinct(text, 2)
 
 
 def test_entropy_is_that_of_the_ways_of_the_whole_text():

@@ -18,10 +18,11 @@ from ctok._native.mergelist cimport (
 from ctok._native.mergeopen cimport (
     merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save,
     merges_open_waits)
-from ctok._native.model cimport Model
+from ctok._native.model cimport Model, failure, numbers
 from ctok._native.safecut cimport SafeCut
 from ctok._native.vocab cimport Vocab
 
+from os import urandom
 from time import thread_time
 
 from ..errors import EncodeError, SpecError, UnknownIdError
@@ -129,6 +130,39 @@ cdef class MergeList(MergeModel):
         if not self.m.streams or self.m.ignore_merges:
             return None
         return SafeCut(self.vocab, self._merges, self.m.byte_level)
+
+    def sample(self, pretoken, alpha, nbest_size=None, seed=None):
+        """Return the ids of a pretoken of which merges are left out at random: BPE-dropout.
+
+        Parameters
+        ----------
+        pretoken
+            A str, or bytes: UTF-8, or of a byte-level model any.
+        alpha
+            The probability with which a merge is left out, in the place of the model's own `dropout`: 0 leaves out none, 1 all.
+        nbest_size
+            Has no meaning here.
+        seed
+            An int: the same seed draws the same ids. None: unpredictable.
+
+        Raises
+        ------
+        ValueError
+            `alpha` is not between 0 and 1.
+        EncodeError
+            As `encode`.
+
+        Notes
+        -----
+        What is left out may be merged after the next merge elsewhere, as the `tokenizers` library has it. Unless `alpha` is 0, a pretoken
+        that is a token is no exception, whatever `ignore_merges` says.
+        """
+        cdef Merges m = self.m
+        if not 0 <= alpha <= 1:
+            raise ValueError(f"alpha is {alpha!r}; as a probability it must be between 0 and 1")
+        m.dropout = alpha
+        data = pretoken.encode() if isinstance(pretoken, str) else bytes(pretoken)
+        return draw(&m, data, int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF)
 
     cdef _set_affixes(self, bytes prefix, bytes suffix):
         cdef Merges *m = &self.m
@@ -282,25 +316,30 @@ cdef tuple other_texts(const uint8_t[::1] data, const uint32_t[::1] ends, const 
     return tuple(found)
 
 
-# ---- for tests ----
+# ---- merges left out ----
 
-def encode_dropping(MergeModel model not None, const uint8_t[::1] pretoken, uint64_t seed):
-    """Return the ids of a pretoken; `seed` is where the dropout's random numbers start."""
-    cdef ListScratch *s = <ListScratch *>list_scratch_new(&model.m)
+cdef list draw(const Merges *m, bytes pretoken, uint64_t seed):
+    cdef ListScratch *s = <ListScratch *>list_scratch_new(m)
     cdef ctok_ids ids
-    cdef size_t i
+    cdef ctok_status status
+    cdef const uint8_t *p = pretoken
+    cdef size_t n = len(pretoken)
     memset(&ids, 0, sizeof(ids))
     try:
         if s == NULL:
-            raise MemoryError("no memory to merge")
+            raise failure(CTOK_ERR_MEMORY)
         s.random = seed
-        if merges_encode(&model.m, s, &pretoken[0] if pretoken.shape[0] else NULL, pretoken.shape[0], &ids, NULL) != CTOK_OK:
-            raise MemoryError("no memory to merge")
-        return [ids.at[i] for i in range(ids.n)]
+        with nogil:
+            status = merges_encode(m, s, p, n, &ids, NULL)
+        if status != CTOK_OK:
+            raise failure(status)
+        return numbers(&ids)
     finally:
         list_scratch_free(s)
         ctok_ids_free(&ids)
 
+
+# ---- for tests ----
 
 def encode_side_by_side(MergeModel model not None, list pretokens, int times=1):
     """Return ``(ids, seconds)``: the ids of each pretoken, merged side by side, and the time of a thread for it.
