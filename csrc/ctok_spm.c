@@ -317,3 +317,29 @@ ctok_status ctok_spm_write(const ctok_spm_out *o, uint32_t first, uint32_t last,
     }
     return CTOK_OK;
 }
+
+/* ---- the normalizer's table ---- */
+
+#define VALUE 0x80000000u /* of a unit: the rest is one */
+#define ENDS_KEY 0x100u
+#define FAR 0x200u        /* its children are 256 times as far away */
+
+static uint32_t children_of(uint32_t unit) {
+    return unit >> 10 << (unit & FAR ? 8 : 0);
+}
+
+int ctok_spm_is_table(const uint8_t *table, size_t n) {
+    const uint8_t *units = table + 4;
+    const uint32_t n_units = ctok_le32_get(table) / 4, root = ctok_le32_get(units);
+    const size_t n_texts = n - 4 - 4 * (size_t)n_units;
+    if (root & (VALUE | ENDS_KEY | 0xFF) || children_of(root) == 0) return 0;
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < n_units; i++) { /* what a unit is cannot be foreseen, so there are no branches */
+        const uint32_t unit = ctok_le32_get(units + 4 * (size_t)i), child = i ^ children_of(unit);
+        const uint32_t is_value = unit >> 31, is_inside = child < n_units, ends = unit >> 8 & (is_value ^ 1) & 1;
+        const uint32_t below = ctok_le32_get(units + 4 * (size_t)(is_inside ? child : 0));
+        wrong |= is_value ? (unit & ~VALUE) >= n_texts : !is_inside;
+        wrong |= ends & (~below >> 31);
+    }
+    return !wrong;
+}

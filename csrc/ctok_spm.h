@@ -121,4 +121,9 @@ ctok_status ctok_spm_order(ctok_spm_out *o);
  * numbers in as few bytes as they take. */
 ctok_status ctok_spm_write(const ctok_spm_out *o, uint32_t first, uint32_t last, int spelled, ctok_bytes *out);
 
+/* ctok_spm_is_table - is the normalizer's table one that the reference takes? n >= 5: the number of its trie's bytes, the trie (at least one
+ * unit, and no more than there is room for), and the texts. Every unit is looked at: the root has children and is nothing else; a value is a
+ * place in the texts; the children of a node are units; where a key ends, a value stands. */
+int ctok_spm_is_table(const uint8_t *table, size_t n);
+
 #endif

@@ -43,9 +43,11 @@ def file(pieces=SMALL, kind="unigram", trainer=b"", normalizer=b"", rest=b""):
     return body + field(2, field(3, KINDS[kind]) + trainer) + field(3, normalizer) + rest
 
 
-def table(seed=0):
-    """Something that looks like a normalizer's table, and is none."""
-    return struct.pack("<I", 1024) + bytes([seed]) * 1024 + b"x\0"
+def table(units=None, texts=b"x\0"):
+    """A normalizer's table with some units, by place; without any, one that changes nothing."""
+    units = {0: 1 << 10} if units is None else units
+    size = 256 * (max(units, default=0) // 256 + 1)
+    return struct.pack(f"<I{size}I", 4 * size, *(units.get(place, 0) for place in range(size))) + texts
 
 
 def real(shared, name):

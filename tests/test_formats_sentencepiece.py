@@ -151,6 +151,34 @@ def test_table_that_is_cut_off_is_refused_by_its_field(message, head, units, tex
     assert agreed(data).field == {3: "normalizer_spec", 5: "denormalizer_spec"}[message] + ".precompiled_charsmap"
 
 
+def random_units(rng):
+    """Units of a table's trie, many of them near the border of what is allowed."""
+    units = {0: rng.choice([1, 1, 1, 2, 97, 200, 255, 256, 300, 0]) << 10}
+    for _ in range(rng.randrange(4)):
+        place = rng.choice([0, 1, 2, 97, rng.randrange(1024)]) if rng.random() < 0.3 else rng.randrange(1, 700)
+        near, ends = rng.choice([1, 2, 5, 250, 256, 500, 1000]), rng.choice([0, 0, 0x100])
+        value, child = 1 << 31 | rng.choice([0, 1, 2, 3, 7, 8, 9]), rng.choice([0, 97, place & 255]) | near << 10 | ends
+        far = rng.choice([97, 1, 0]) | rng.choice([0, 0x200]) | rng.randrange(4) << 10
+        units[place] = rng.choice([value, child, far, rng.getrandbits(18), rng.getrandbits(32)])
+        if ends and rng.random() < 0.8:
+            units[place ^ near] = 1 << 31 | rng.choice([0, 0, 2])
+    return units
+
+
+@pytest.mark.parametrize("message", [3, 5])
+def test_table_is_taken_where_the_reference_takes_it(message):
+    rng = random.Random(message)
+    taken = 0
+    for _ in range(200):
+        data = file(rest=field(message, field(2, table(random_units(rng), rng.choice([b"\0", b"ab\0", b"abcdefg\0"])))))
+        taken += not isinstance(agreed(data), VocabularyFileError)
+    assert 20 < taken < 180
+
+
+def test_table_of_zeros_is_refused():
+    assert "nowhere" in str(agreed(file(normalizer=field(2, table({})))))
+
+
 @pytest.mark.parametrize("name", ["spm_bpe_small", "spm_bytefb", "spm_uds", "spm_word"])
 def test_model_of_the_cases_is_read_and_written(shared, name):
     data = (shared / "cases" / "fixtures" / f"{name}.model").read_bytes()
@@ -373,7 +401,7 @@ def test_change_to_a_spec_is_in_the_file_and_nothing_else_is_changed():
     data = file(trainer=field(2, "prefix") + field(48, "<s>"), normalizer=field(6, "rule") + field(3, True), rest=field(100, "kept"))
     spec = sentencepiece.loads(data)
     normalizer = spec.normalizer.replace(add_dummy_prefix=False, charsmap=table())
-    decoder = spec.decoder.replace(add_dummy_prefix=False, unk_surface="?", denormalizer=Normalizer(table(1), name="d"))
+    decoder = spec.decoder.replace(add_dummy_prefix=False, unk_surface="?", denormalizer=Normalizer(table({0: 2 << 10}), name="d"))
     changed = spec.replace(normalizer=normalizer, decoder=decoder, model=spec.model.replace(kind="char", eos_id=1, pad_id=None))
     written = sentencepiece.dumps(changed)
     again = sentencepiece.loads(written)

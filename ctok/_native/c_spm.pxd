@@ -60,3 +60,4 @@ cdef extern from "ctok_spm.h" nogil:
         uint32_t *at
     ctok_status ctok_spm_order(ctok_spm_out *o)
     ctok_status ctok_spm_write(const ctok_spm_out *o, uint32_t first, uint32_t last, bint spelled, ctok_bytes *out)
+    bint ctok_spm_is_table(const uint8_t *table, size_t n)

@@ -10,9 +10,9 @@ from libc.string cimport memset
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_model cimport ctok_le32_get
 from ctok._native.c_spm cimport (
-    CTOK_WIRE_BYTES, CTOK_WIRE_OK, ctok_spm, ctok_spm_check, ctok_spm_error, ctok_spm_find, ctok_spm_free, ctok_spm_message,
-    ctok_spm_order, ctok_spm_out, ctok_spm_piece, ctok_spm_read, ctok_spm_rules, ctok_spm_table, ctok_spm_write, ctok_wire_fault,
-    ctok_wire_field, ctok_wire_next,
+    CTOK_WIRE_BYTES, CTOK_WIRE_OK, ctok_spm, ctok_spm_check, ctok_spm_error, ctok_spm_find, ctok_spm_free, ctok_spm_is_table,
+    ctok_spm_message, ctok_spm_order, ctok_spm_out, ctok_spm_piece, ctok_spm_read, ctok_spm_rules, ctok_spm_table, ctok_spm_write,
+    ctok_wire_fault, ctok_wire_field, ctok_wire_next,
 )
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_status,
@@ -309,6 +309,14 @@ cdef class PieceWriter:
             return (<const char *>out.at)[:out.n] if out.n else b""
         finally:
             ctok_bytes_free(&out)
+
+
+def is_table(bytes table not None):
+    """Say whether a normalizer's table, the trie of which is as long as it says, is one that sentencepiece takes."""
+    cdef const uint8_t *p = table
+    cdef size_t n = len(table)
+    cdef size_t trie = ctok_le32_get(p) if n > 4 else 0
+    return trie >= 4 and trie % 4 == 0 and trie < n - 4 and ctok_spm_is_table(p, n)
 
 
 def fail_after(long n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._native.spmfile import fields
+from .._native.spmfile import fields, is_table
 from ..errors import VocabularyFileError
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ def read(message: int, parts: Sequence[tuple[Buffer, int]], path: str | None = N
 
 
 def _fault_of_table(table: bytes) -> str | None:
-    """What is wrong with a normalizer's table at first sight; whether it leads anywhere is looked at when it is built."""
+    """What is wrong with a normalizer's table."""
     if not table:
         return None
     size = int.from_bytes(table[:4], "little")
@@ -109,7 +109,9 @@ def _fault_of_table(table: bytes) -> str | None:
         return "the table is shorter than it says"
     if size == 0 or size % 1024:
         return f"the table's first part must be a multiple of 1024 bytes, not {size}"
-    return None if table[-1] == 0 else "the table must end with a zero byte"
+    if table[-1] != 0:
+        return "the table must end with a zero byte"
+    return None if is_table(table) else "the table's first part points outside, or nowhere"
 
 
 def _value(value: Any, default: Value) -> Any:
