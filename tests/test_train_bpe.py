@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ctok
+from alloc_walk import needs_failing, walk
 from core import GPT2, O200K
 from ctok import formats, train
 from ctok._native import cells, growing, joining, learn
@@ -448,23 +449,9 @@ def test_options_that_cannot_be_are_refused(options, error):
 # ---- memory that cannot be had ----
 
 
-@pytest.mark.skipif(learn.fail_after(0) == -1 and learn.fail_after(-1) == -1, reason="needs a build with CTOK_BUILD=test")
+@needs_failing(learn)
 @pytest.mark.parametrize("ties", TIES)
 def test_training_that_finds_no_memory_works_later(ties):
     words = {"".join(random.Random(i).choices("abcd", k=9)) + "a" * (i % 90): 1 + i % 5 for i in range(300)}
     trainer = BpeTrainer(420, form="bytes", ties=ties)
-    want, failed = trainer.train(words), 0
-    for module in (cells, growing, joining, learn):
-        for n in [*range(40), *range(40, 400, 7)]:
-            module.fail_after(n)
-            try:
-                assert trainer.train(words) == want
-            except MemoryError:
-                failed += 1
-                continue
-            finally:
-                left = module.fail_after(-1)
-            if left >= 0:
-                break
-    assert failed > 20
-    assert trainer.train(words) == want
+    walk((cells, growing, joining, learn), lambda _: trainer.train(words), least=20)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ctok
+from alloc_walk import needs_failing, walk
 from ctok import formats
-from ctok._native import joining, likely
+from ctok._native import cells, growing, joining, likely
 from ctok._reference import train_wordpiece as twin
 from ctok.errors import TrainingError
 from ctok.stages.models import build_model
@@ -146,25 +147,11 @@ def test_sizes_that_cannot_be_had():
         trainer(50).train([])
 
 
-@pytest.mark.skipif(likely.fail_after(0) == -1 and likely.fail_after(-1) == -1, reason="needs a build with CTOK_BUILD=test")
+@needs_failing(likely)
 def test_likelihood_that_finds_no_memory_works_later():
     words = {"".join(random.Random(i).choices("abcdefgh", k=9)): 1 + i % 5 for i in range(400)}
     ready = trainer(1500, algorithm="likelihood")
-    want, failed = ready.train(words), 0
-    for module in (joining, likely):
-        for n in range(60):
-            module.fail_after(n)
-            try:
-                assert ready.train(words) == want
-            except MemoryError:
-                failed += 1
-                continue
-            finally:
-                left = module.fail_after(-1)
-            if left >= 0:
-                break
-    assert failed > 20
-    assert ready.train(words) == want
+    walk((cells, growing, joining, likely), lambda _: ready.train(words), least=20)
 
 
 def test_options_are_checked():
