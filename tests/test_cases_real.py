@@ -377,3 +377,47 @@ def test_k8_09_threads_share_a_tokenizer(of):
 
     with ThreadPoolExecutor(32) as pool:
         assert all(pool.map(work, range(512)))
+
+
+# ---- streams of ids that went wrong elsewhere (bNN: the list of stream cases) ----
+
+
+def test_b14_one_blank_is_dropped_once_at_the_start(of):
+    _, tok = of("K5-15")
+    ids = tok.encode("leading x", add_special_tokens=False)
+    decoder = tok.decoder()
+    parts = [decoder.decode(number) for number in ids]
+    assert "".join(parts) + decoder.decode([], final=True) == "leading x"
+    assert parts[-1] == " x"
+
+
+def test_b16_blanks_that_are_tokens_of_their_own_come_back(of):
+    for name in ("K5-15", "K5-13", "K1-01"):
+        _, tok = of(name)
+        for text in ("a    b", "a\n\n\n  b", "  a  "):
+            ids = tok.encode(text, add_special_tokens=False)
+            assert decoded(tok, ids) == tok.decode(ids) == text
+
+
+def test_b21_no_blanks_are_put_around_added_tokens(of):
+    _, tok = of("K1-17")
+    text = "<|im_start|>ok<|im_end|>1"
+    ids = tok.encode(text, allowed_special="all")
+    assert decoded(tok, ids) == tok.decode(ids) == text
+
+
+def test_b09_end_of_a_broken_character_keeps_what_was_shown(of):
+    _, tok = of("K5-13")
+    ids = tok.encode("a\U00012000", add_special_tokens=False)
+    decoder = tok.decoder()
+    shown = "".join([decoder.decode(number) for number in ids[:-1]])
+    assert shown == "a"
+    assert decoder.copy().decode([], final=True) == "\ufffd"
+    assert shown + decoder.decode(ids[-1], final=True) == "a\U00012000"
+
+
+def test_b39_truncation_of_a_giant_pretoken_reads_no_more_than_it_must():
+    tok = ctok.load("o200k_base")
+    text = "^" * 1_000_000
+    short = tok.truncate(text, 1000)
+    assert tok.count(short) <= 1000 < tok.count(text[: len(short) + 64])

@@ -27,6 +27,7 @@ SEEDS = {
               b"\x18\6\5\0\xff\x12\x10\x11\0\1\2\3\4\x11\x11", b"\t\1\5\0\5\0\0\0\3\0\0\n\xff\xb1" + bytes(range(19, -1, -1))],
     "rankfile": [b"YQ== 0\nYg== 1\r\n\nYWI= 300\n= 7\n", b"YWFhYWFhYWFhYQ== 1\nYWFhYWFhYWFhYg== 2\nYWFhYWFhYWE= 3"],
     "split": [bytes([k]) + b"\x07 I'll don't 12345  \n\n x" + bytes(range(k, k + 40)) for k in range(12)],
+    "stops": [b"\3\1\2\3\2\1\2\0abcabcdefghabcabcbc", b"\5\0\1\2\3\4\1\xf0\7\3\4\3\4\3\4\3\0" + bytes(range(40)) * 3],
     "spn": [b"\xff\0\0\x7f" + bytes(range(16)) * 6,
             b"\xf7\1\3\xb5\x09\1\7\xc8\2\x09\x1e\0\xff" + b"\5\6\0\0\x09\n\1\0\2\x0b\x0b\x0c\r\3\3\x0e\x0f" * 5],
     "vocab": [b"\x01a\x02ab\x03abc\x03<x>\x04<x>y\0" + bytes(range(40)) + b"abcabab<x><x>y <x" * 3,

@@ -338,6 +338,26 @@ def test_stops_what_can_never_win_is_not_waited_for():
     assert texts(decoder(stop=["abcd", "bc"]), "a") == ["a", ""]
 
 
+@settings(max_examples=200)
+@given(
+    st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4),
+    random_feeds(st.text("abc", max_size=14)),
+    st.booleans(),
+)
+def test_stops_give_what_asking_after_every_character_gives(stops, pieces, include):
+    """However the text is cut: the first character that completes a stop decides, and the longest stop that ends there."""
+    text, want, finish = "".join(pieces), "".join(pieces), None
+    for end in range(1, len(text) + 1):
+        longest = max((len(stop) for stop in stops if text[:end].endswith(stop)), default=0)
+        if longest:
+            want, finish = text[: end if include else end - longest], "stop"
+            break
+    dec = decoder(stop=stops, include_stop=include)
+    got = "".join([dec.decode(toy_ids(*piece)) for piece in pieces])
+    assert dec.finish == finish
+    assert got + dec.decode([], final=True) == want
+
+
 def test_stops_in_replacement_text_match():
     assert decoder(stop="�x").decode(toy_ids("a", b"\xff", "x", "b")) == "a"
     dec = decoder(stop="�")

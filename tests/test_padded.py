@@ -157,3 +157,15 @@ def test_batch_that_finds_no_memory_is_a_memory_error():
             batch_of_rows([[1, 2], [3]], FRAME, None, Padding())
         assert padded.fail_after(-1) == -1
     assert batch_of_rows([[1]]).ids == [[1]]
+
+
+def test_batch_is_taken_by_torch_as_it_is():
+    torch = pytest.importorskip("torch")
+    import ctok
+
+    tok = ctok.load("o200k_base")
+    batch = tok.encode_batch(["hello world", "a", ""], padding=True)
+    for name in ("ids", "attention_mask", "type_ids"):
+        rows = getattr(batch, name)
+        tensor = torch.frombuffer(rows, dtype=torch.int64).reshape(memoryview(rows).shape)
+        assert tensor.tolist() == memoryview(rows).tolist()
