@@ -1,7 +1,9 @@
 """Collected cases about SentencePiece models, with what sentencepiece says of them: ids, places, decoding, errors, samples, length."""
 
+import io
 import lzma
 import os
+import random
 import time
 from pathlib import Path
 
@@ -10,6 +12,12 @@ import pytest
 import ctok
 from ctok.compat import sentencepiece as compat
 from ctok.errors import EncodeError, UnknownIdError
+from ctok.formats.sentencepiece import loads
+from ctok.spec import Spec
+from ctok.stagespecs.models import bpe_from_merges
+from ctok.stagespecs.pretokenizers import WhitespaceSplit
+from ctok.tokenizer import Tokenizer
+from ctok.train import BpeTrainer
 from piece_models import HEAD, NORMAL, proto_of
 
 
@@ -129,3 +137,39 @@ def test_k2_08_long_text_takes_linear_time(mistral):
 def test_k2_17_one_character_can_be_drawn():
     face = compat.SentencePieceProcessor(model_proto=proto_of([*HEAD, ("\u2581", -1.0, NORMAL), ("'", -2.0, NORMAL)]))
     assert face.sample_encode_as_ids("'", -1, 0.1) == [3, 4]
+
+
+def test_k2_21_one_line_of_70000_characters_is_counted_to_its_end():
+    reference = pytest.importorskip("sentencepiece")
+    line = "".join(random.Random(1).choices("abcdefgh", k=70_000))
+    model = io.BytesIO()
+    reference.SentencePieceTrainer.train(
+        sentence_iterator=iter([line]), model_writer=model, vocab_size=100, model_type="bpe", max_sentence_length=100_000, minloglevel=2
+    )
+    live = reference.SentencePieceProcessor(model_proto=model.getvalue())
+    spec = BpeTrainer(100, form="sentencepiece", ties="sentencepiece").train([line])
+    pieces = {number: text.decode() for text, number in spec.model.tokens}
+    assert [pieces[number] for number in range(len(pieces))] == [live.id_to_piece(number) for number in range(live.get_piece_size())]
+    assert Tokenizer.from_spec(spec).encode(line) == live.encode(line)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "tokenizer.json"])
+def test_k7_34_merges_left_out_depend_on_the_seed_alone(kind):
+    pieces = [*HEAD, ("ab", -1.0, NORMAL), ("abab", -2.0, NORMAL), ("a", -3.0, NORMAL), ("b", -4.0, NORMAL), ("\u2581", -5.0, NORMAL)]
+    if kind == "bpe":
+        tok = Tokenizer.from_spec(loads(proto_of(pieces, kind)))
+    else:
+        ids = {text: number for number, (text, _, _) in enumerate(pieces)}
+        tok = Tokenizer.from_spec(Spec("toy", bpe_from_merges(ids, [("a", "b"), ("ab", "ab")], unk_token="<unk>"), WhitespaceSplit()))
+    text = "abab" * 20
+    drawn = [tok.sample(text, 0.5, seed=seed) for seed in range(20)]
+    assert drawn == [tok.sample(text, 0.5, seed=seed) for seed in range(20)]
+    assert len(set(map(tuple, drawn))) == 20 and all(tok.decode(ids).replace(" ", "") == text for ids in drawn)
+    assert tok.sample(text, 0.0, seed=1) == tok.encode(text) and not any(tok.unk_id in ids for ids in drawn)
+
+
+def test_k11_17_the_dummy_prefix_can_be_left_out(mistral):
+    tok = ctok.load(mistral)
+    rest = Tokenizer.from_spec(tok.spec.replace(normalizer=tok.spec.normalizer.replace(add_dummy_prefix=False)))
+    for first, second in (("Hello wor", "ld and more"), ("a", " b"), ("\u00e9t\u00e9 ", "\u65e5\u672c"), ("x", "")):
+        assert tok.decode(tok.encode(first) + rest.encode(second)) == first + second
