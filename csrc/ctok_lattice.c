@@ -11,9 +11,12 @@ typedef struct met {
     uint32_t piece;
 } met;
 
+#define OWN 512u
+
 typedef struct meeting {
     met *at;
     size_t n, cap;
+    met own[OWN]; /* enough for a line of text */
 } meeting;
 
 static size_t char_size(uint8_t lead) {
@@ -24,8 +27,9 @@ static ctok_status reserve(meeting *m, size_t more) {
     if (CTOK_LIKELY(m->cap - m->n >= more)) return CTOK_OK;
     size_t cap = m->cap + m->cap / 2;
     if (cap < m->n + more) cap = m->n + more;
-    met *at = (met *)ctok_mem_resize(m->at, cap, sizeof *at);
+    met *at = (met *)ctok_mem_resize(m->at == m->own ? NULL : m->at, cap, sizeof *at);
     if (at == NULL) return CTOK_ERR_MEMORY;
+    if (m->at == m->own) memcpy(at, m->own, m->n * sizeof *at);
     m->at = at;
     m->cap = cap;
     return CTOK_OK;
@@ -79,18 +83,21 @@ static ctok_status group(ctok_lattice *l, const meeting *m, const double *score_
 
 ctok_status ctok_lattice_build(ctok_lattice *l, const ctok_trie *t, const double *score_of, int unknowns, const uint8_t *p,
                                const uint32_t *stops, size_t n_stops) {
-    meeting m = {NULL, 0, 0};
+    meeting m;
     size_t begin = 0;
+    m.at = m.own;
+    m.n = 0;
+    m.cap = OWN;
     l->n = n_stops ? stops[n_stops - 1] : 0;
     l->first = (uint32_t *)ctok_mem_zeroed(l->n + 2, sizeof *l->first);
-    ctok_status status = l->first == NULL ? CTOK_ERR_MEMORY : reserve(&m, 4 * l->n + 16);
+    ctok_status status = l->first == NULL ? CTOK_ERR_MEMORY : reserve(&m, 2 * l->n);
     for (size_t k = 0; k < n_stops && status == CTOK_OK; k++) {
         status = meet(&m, l->first, t, unknowns, p, begin, stops[k]);
         begin = stops[k];
     }
     if (status == CTOK_OK) status = group(l, &m, score_of);
     if (status == CTOK_OK && l->n && l->first[l->n] == l->first[l->n + 1]) status = CTOK_ERR_BYTE;
-    ctok_mem_free(m.at);
+    if (m.at != m.own) ctok_mem_free(m.at);
     return status;
 }
 

@@ -166,7 +166,7 @@ cdef list paths(Lattice x, bint with_ends):
 
 # ---- the face ----
 
-cdef double checked(alpha) except? -1:
+cdef double checked(double alpha) except? -1:
     if not 0 <= alpha < INFINITY:
         raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
     return alpha

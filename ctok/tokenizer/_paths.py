@@ -113,8 +113,11 @@ class Paths(Encodings):
         draw = self._ability("sample")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         ids: list[int] = []
-        for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
-            ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
+        if len(parts) == 1 and not isinstance(parts[0], int):
+            ids = draw(parts[0], alpha, nbest_size, seed)
+        else:
+            for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
+                ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
         before, behind = self._around(add_special_tokens)
         return before + ids + behind if before or behind else ids
 
@@ -206,7 +209,8 @@ class Paths(Encodings):
 
     def _ability(self, name: str) -> Any:
         """A method of the model."""
-        method = getattr(self.flow.model, name, None) if self.flow is not None else None
+        flow = self.flow
+        method = getattr(flow.model, name, None) if flow is not None else None
         if method is None:
             raise SpecError(f"the model of {self.name!r} has no {name}: it knows one way to cut a text into tokens")
         return method
@@ -251,9 +255,9 @@ def _joined(first: list[Path], second: list[Path], k: int) -> list[Path]:
 
 
 def _seeds(seed: int | None, n: int) -> list[int | None]:
-    """A seed for each of n draws: the one itself for one, others that follow from it for many."""
-    if seed is None or n == 1:
-        return [seed] * n
+    """A seed for each of n draws, which follow from one."""
+    if seed is None:
+        return [None] * n
     from random import Random
 
     source = Random(seed)
