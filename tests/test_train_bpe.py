@@ -408,6 +408,24 @@ def test_k7_33_the_split_pattern_is_the_same_before_and_after_saving(tmp_path):
     assert len(again.encode("123456")) == 3
 
 
+def test_k7_34_merges_left_out_at_random_follow_the_seed():
+    texts = ["low lower lowest newest widest"] * 9
+    spec = train.BpeTrainer(28, form="sentencepiece", character_coverage=1.0).train(texts)
+    tok = ctok.Tokenizer.from_spec(spec)
+    text = "lowest newest lower"
+    drawn = [tok.sample(text, alpha=0.3, seed=seed) for seed in range(40)]
+    assert drawn == [tok.sample(text, alpha=0.3, seed=seed) for seed in range(40)]
+    assert len({tuple(ids) for ids in drawn}) > 3
+    assert all(tok.decode(ids) == text and tok.spec.model.unk_id not in ids for ids in drawn)
+    assert tok.sample(text, alpha=0.0, seed=1) == tok.encode(text)
+    merges = train.BpeTrainer(24, form="characters", unk_token="<unk>").train(texts)
+    plain = ctok.Tokenizer.from_spec(merges)
+    dropped = ctok.Tokenizer.from_spec(merges.replace(model=merges.model.replace(dropout=0.5)))
+    for ids in (dropped.encode(text) for _ in range(20)):
+        assert 0 not in ids and dropped.decode(ids).replace(" ", "") == text.replace(" ", "")
+    assert ctok.Tokenizer.from_spec(merges.replace(model=merges.model.replace(dropout=0.0))).encode(text) == plain.encode(text)
+
+
 def test_rules_keep_scripts_and_digits_apart():
     corpus = ["abвгд12 abвгд12 12345 ab12"] * 5
     spec = quietly(BpeTrainer(100, form="characters", split_by_unicode_script=True, split_by_number=True), corpus)

@@ -131,8 +131,20 @@ def test_k7_19_more_pretokens_than_memory_allows_is_an_error_that_says_so():
     with pytest.raises(ctok.MemoryLimitError, match="max_memory") as caught:
         train.count_pretokens(texts, ctok.Split(GPT2), max_memory=4 << 20, num_threads=2)
     assert isinstance(caught.value, MemoryError)
-    assert caught.value.limit == 1 << 20
-    assert pickle.loads(pickle.dumps(caught.value)).limit == 1 << 20
+    assert "min-count" in str(caught.value) and "num_threads" in str(caught.value)
+    assert caught.value.limit == 4 << 20
+    assert pickle.loads(pickle.dumps(caught.value)).limit == 4 << 20
+
+
+def test_k7_19_threads_share_one_table_when_theirs_are_full(small_pieces):
+    words = [f"{i:06d}" for i in range(60_000)]
+    texts = [" ".join(words[i : i + 500]) for _ in range(4) for i in range(0, len(words), 500)]
+    rule = ctok.Split(r"\d+")
+    whole = train.count_pretokens(texts, rule, num_threads=1, order=True)
+    with pytest.raises(ctok.MemoryLimitError):
+        train.count_pretokens(texts, rule, num_threads=1, max_memory=4 << 20)
+    shared = train.count_pretokens(texts, rule, num_threads=4, max_memory=14 << 20, order=True)
+    assert shared == whole and len(shared) == 60_000 and shared.firsts == whole.firsts
 
 
 @pytest.mark.parametrize("threads", [0, 257, "2"])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import ctok
 from ctok import formats
+from ctok._reference import train_words as twin
 from ctok.errors import TrainingError
 from ctok.stagespecs.pretokenizers import WhitespaceSplit
 from ctok.train import CharTrainer, Counts, WordLevelTrainer
@@ -38,6 +39,22 @@ def test_words_equal_those_of_tokenizers(texts, vocab_size, min_frequency):
         return
     live = live_words(texts, vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=["<unk>"])
     assert vocabulary(trainer.train(texts)) == live.get_vocab()
+
+
+COUNTS = st.dictionaries(st.text(st.sampled_from("aab\u00e9\u4e2d"), min_size=1, max_size=4), st.integers(1, 9), min_size=1, max_size=12)
+
+
+@given(COUNTS, st.integers(2, 14), st.integers(0, 4))
+def test_words_equal_the_twin(counts, vocab_size, min_frequency):
+    found = vocabulary(WordLevelTrainer(vocab_size, min_frequency=min_frequency, special_tokens=["<unk>", "a"]).train(counts))
+    want = twin.words(counts, vocab_size, ["<unk>", "a"], min_frequency)
+    assert sorted(found, key=found.__getitem__) == want
+
+
+@given(COUNTS, st.sampled_from([1.0, 0.9, 0.6]), st.sampled_from(["", "z", "bz"]))
+def test_characters_equal_the_twin(counts, coverage, required):
+    found = vocabulary(CharTrainer(character_coverage=coverage, initial_alphabet=required).train(counts))
+    assert sorted(found, key=found.__getitem__) == ["<unk>", *twin.characters(counts, coverage, required)]
 
 
 def test_repeated_special_tokens_and_words_have_one_id():

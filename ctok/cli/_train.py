@@ -105,6 +105,7 @@ def run_train(argv: list[str]) -> int:
 
 def run_count_shard(argv: list[str]) -> int:
     from ..train import count_pretokens
+    from ..train._progress import reporting
 
     args = shard_parser().parse(argv)
     if not args.paths:
@@ -112,7 +113,9 @@ def run_count_shard(argv: list[str]) -> int:
     args.kind, args.special_token = "bpe", []
     trainer = _trainer(args, 1)
     lines = trainer._reads_lines() if args.lines is None else args.lines
-    counts = count_pretokens(_corpus(args), *trainer._stages(), order=trainer._needs_order(), lines=lines, **_settings(args))
+    with reporting(None if args.quiet else _progress()) as report:
+        options: dict[str, Any] = {"order": trainer._needs_order(), "lines": lines, "progress": report} | _settings(args)
+        counts = count_pretokens(_corpus(args), *trainer._stages(), **options)
     return _written(counts, args.output)
 
 

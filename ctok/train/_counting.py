@@ -1,9 +1,11 @@
 """A corpus cut and counted on threads, block by block, as the blocks come.
 
-Each thread takes blocks of whole texts and counts into a table of its own; at the end the tables are merged. A text that goes on beyond a
-block is cut where its split rule has a border whatever stands around (csrc/ctok_borders.h), so its parts are independent, too. Where there
-is no such place the rule is run from the start of the part to find one. A pre-tokenizer that is no plain split rule, or a normalizer, takes
-a long text part by part on one lane; whole texts go to all threads all the same.
+Each thread takes blocks of whole texts and counts into a table of its own. The tables of threads may take half of the memory; the other
+half is that of one table into which they are emptied, when they are half full and at the end.
+
+A text that goes on beyond a block is cut where its split rule has a border whatever stands around (csrc/ctok_borders.h), so its parts are
+independent, too. Where there is no such place the rule is run from the start of the part to find one. A pre-tokenizer that is no plain
+split rule, or a normalizer, takes a long text part by part on one lane; whole texts go to all threads all the same.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from __future__ import annotations
 import os
 from array import array
 from queue import SimpleQueue
+from threading import Lock
 
 from .._native.counting import Borders, CountTable, Lane
+from ..errors import MemoryLimitError
 from ..stages.cutters import build_cutter
 from ..stages.normalizers import build_normalizer
 
@@ -51,7 +55,11 @@ class Counting:
         self._how = _told(pre_tokenizer, normalizer, self._cutter)
         self._splitter = _plain(self._cutter) if self._normalizer is None else None
         self._borders = Borders(self._splitter) if self._splitter is not None else None
-        self._workers = [_Worker(self._cutter, self._normalizer, memory // 2 // self._threads) for _ in range(self._threads)]
+        share = memory // 2 // self._threads
+        self._all = CountTable(memory // 2)
+        self._emptying = Lock()
+        self._full = share // 2 if self._threads > 1 else memory
+        self._workers = [_Worker(self._cutter, self._normalizer, share) for _ in range(self._threads)]
         self._free: SimpleQueue[_Worker] = SimpleQueue()
         for worker in self._workers:
             self._free.put(worker)
@@ -67,9 +75,11 @@ class Counting:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+        if isinstance(error, MemoryLimitError):
+            raise self._refusal() from None
 
     def feed(self, block: Block) -> None:
         """Take the next block of the corpus. Returns when there is room for another; an error may be that of an earlier block."""
@@ -87,14 +97,28 @@ class Counting:
             self._count(data, array("Q", [len(data)]), 0)
         while self._running:
             self._running.pop(0).result()
-        tables = sorted((worker.table for worker in self._workers), key=len)
-        all_of_them = tables.pop()
-        if tables:
-            all_of_them = CountTable(self._memory // 2)
-            for table in [worker.table for worker in self._workers]:
-                all_of_them.merge(table)
-                table.clear()
-        return of_table(all_of_them, self._how, order)
+        if self._threads == 1:
+            return of_table(self._workers[0].table, self._how, order)
+        for worker in self._workers:
+            self._empty(worker)
+        return of_table(self._all, self._how, order)
+
+    def _empty(self, worker: _Worker) -> None:
+        """Add what a thread has counted to what all have."""
+        with self._emptying:
+            self._all.merge(worker.table)
+            worker.table.clear()
+
+    def _refusal(self) -> MemoryLimitError:
+        n = max(len(table) for table in (self._all, *(worker.table for worker in self._workers)))
+        several = self._threads > 1
+        shared, fewer = (f", shared by {self._threads} threads", ", or use fewer threads (num_threads)") if several else ("", "")
+        return MemoryLimitError(
+            f"{n:,} different pretokens were found, and more do not fit into the {self._memory:,} bytes that may be taken{shared}. "
+            f"Allow more (max_memory){fewer}; or cut the texts smaller (a split pattern, a pre-tokenizer); or count the corpus in shards, "
+            "and leave out rare pretokens (Counts.prune, 'ctok merge-counts --min-count') before they are merged.",
+            limit=self._memory,
+        )
 
     # ---- going on ----
 
@@ -200,13 +224,21 @@ class Counting:
         """Have a worker do something; waits while all are busy."""
         worker = self._take()
         if self._threads == 1:
-            _run(work, worker, self._free)
+            self._run(work, worker)
             return
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor
 
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="ctok-count")
-        self._running.append(self._pool.submit(_run, work, worker, self._free))
+        self._running.append(self._pool.submit(self._run, work, worker))
+
+    def _run(self, work: Any, worker: _Worker) -> None:
+        try:
+            work(worker)
+            if worker.table.memory > self._full:
+                self._empty(worker)
+        finally:
+            self._free.put(worker)
 
     def _take(self) -> _Worker:
         """Wait for a worker that has nothing to do; raises what one ran into."""
@@ -221,13 +253,6 @@ class _Worker:
     def __init__(self, cutter: Cutter, normalizer: Normalizer | None, limit: int) -> None:
         self.table = CountTable(limit)
         self.lane = Lane(cutter, normalizer)
-
-
-def _run(work: Any, worker: _Worker, free: SimpleQueue[_Worker]) -> None:
-    try:
-        work(worker)
-    finally:
-        free.put(worker)
 
 
 def _plain(cutter: Cutter) -> Splitter | None:

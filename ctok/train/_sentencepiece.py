@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._native.counting import CountTable
 from ..spec import Spec
 
 TYPE_CHECKING = False
@@ -146,18 +147,17 @@ def cut_out(counts: Counts, o: SimpleNamespace, *, whole_words: bool = False) ->
     """
     import re
 
-    from .counts import Counts
+    from .counts import of_table
 
     listed = sorted((text for text, _ in head(o)), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, listed)).encode())
     if pattern.search(counts.data) is None:
         return counts, 0
-    words: dict[str | bytes, int] = {}
-    n_special = 0
-    for word, count in counts:
+    table, n_special = CountTable(), 0
+    for place, (word, count) in enumerate(counts):
         parts = pattern.split(word)
         n_special += count * (len(parts) - 1)
         for part in parts if len(parts) == 1 or not whole_words else ():
             if part:
-                words[part] = words.get(part, 0) + count
-    return Counts.from_mapping(words), n_special
+                table.add(part, count, place)
+    return of_table(table, counts.how, True), n_special

@@ -123,13 +123,14 @@ class WordLevelTrainer(_Trainer):
         self.options = _complete(o)
 
     def _learned(self, counts: Counts, n_special: int = 0) -> list[tuple[str, int]]:
-        least = self.options.min_frequency
-        order = sorted(((word, count) for word, count in counts if count >= least), key=lambda item: (-item[1], item[0]))
-        words = [(word.decode(), count) for word, count in order]
-        if self.options.character_coverage == 1:
-            return words
-        known = {*self._covered(counts, n_special)[1]}
-        return [(word, count) for word, count in words if known.issuperset(word)]
+        from heapq import nsmallest
+
+        o = self.options
+        known = None if o.character_coverage == 1 else {*self._covered(counts, n_special)[1]}
+        words = (
+            (-count, word) for word, count in counts if count >= o.min_frequency and (known is None or known.issuperset(word.decode()))
+        )
+        return [(word.decode(), -count) for count, word in nsmallest(o.vocab_size + len(o.special_tokens), words)]
 
 
 class CharTrainer(_Trainer):
@@ -175,7 +176,7 @@ class CharTrainer(_Trainer):
 
 def learned_by_kind(counts: Counts, kind: str) -> list[tuple[bytes, int]]:
     """Return all words, or all characters, with their counts, the most frequent first."""
-    trainer: _Trainer = WordLevelTrainer() if kind == "word" else CharTrainer()
+    trainer: _Trainer = WordLevelTrainer(1 << 30) if kind == "word" else CharTrainer()
     return [(text.encode(), count) for text, count in trainer._learned(counts)]
 
 
