@@ -95,13 +95,17 @@ class Counting:
         if self._carry:
             data, self._carry = self._carry, b""
             self._count(data, array("Q", [len(data)]), 0)
+        return of_table(self._together(), self._how, order)
+
+    def _together(self) -> CountTable:
+        """What all threads have counted, when they are done."""
         while self._running:
             self._running.pop(0).result()
         if self._threads == 1:
-            return of_table(self._workers[0].table, self._how, order)
+            return self._workers[0].table
         for worker in self._workers:
             self._empty(worker)
-        return of_table(self._all, self._how, order)
+        return self._all
 
     def _empty(self, worker: _Worker) -> None:
         """Add what a thread has counted to what all have."""
@@ -132,16 +136,12 @@ class Counting:
         """Return what was counted up to now, but for the text that `place` carries."""
         from .counts import of_table
 
-        while self._running:
-            self._running.pop(0).result()
-        together = CountTable(self._memory // 2)
-        for worker in self._workers:
-            together.merge(worker.table)
-        return of_table(together, self._how, order)
+        return of_table(self._together(), self._how, order)
 
     def go_on(self, place: dict[str, Any], counts: Counts) -> None:
         """Take over what another one had counted before anything is fed."""
-        self._workers[0].table.add_all(counts.data, counts.ends, counts.counts, counts.firsts)
+        table = self._workers[0].table if self._threads == 1 else self._all
+        table.add_all(counts.data, counts.ends, counts.counts, counts.firsts)
         self._place, self._carry, self._look_at = place["place"], bytes.fromhex(place["carry"]), place["look_at"]
 
     # ---- a split rule ----
