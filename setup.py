@@ -40,6 +40,7 @@ MODULES = {
     "ids": ["mem"],
     "joining": ["mem", "pairs"],
     "jsonfile": ["mem", "bytesort", "json", "jsonscore", "jsonvocab", "mergeids", "tekken", "texttable", "utf8"],
+    "jsonvalue": ["json", "utf8"],
     "lattice": ["mem", "lattice", "lattice_forward", "lattice_search"],
     "learn": ["mem"],
     "likely": ["mem"],

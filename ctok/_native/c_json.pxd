@@ -2,6 +2,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_vocab cimport ctok_status
 
 cdef extern from "ctok_json.h" nogil:
+    const unsigned int CTOK_JSON_DEPTH
     ctypedef enum ctok_json_fault:
         CTOK_JSON_OK
         CTOK_JSON_END
@@ -21,6 +22,10 @@ cdef extern from "ctok_json.h" nogil:
     bint ctok_json_enter(ctok_json *j, int close)
     bint ctok_json_more(ctok_json *j, int close)
     bint ctok_json_key(ctok_json *j, ctok_json_string *s)
+    bint ctok_json_string_at(ctok_json *j, ctok_json_fault fault, ctok_json_string *s)
+    size_t ctok_json_unescape(const ctok_json *j, const ctok_json_string *s, uint8_t *to)
+    bint ctok_json_number_at(ctok_json *j, size_t *begin)
+    bint ctok_json_end(ctok_json *j)
     bint ctok_json_is(const ctok_json *j, const ctok_json_string *s, const char *text)
     bint ctok_json_skip(ctok_json *j)
     size_t ctok_json_line(const uint8_t *buf, size_t at)

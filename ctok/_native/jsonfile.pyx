@@ -358,12 +358,11 @@ cdef class JsonFile:
         cdef double nearest
         cdef char *end
         cdef int step
-        from array import array
         from sys import byteorder
 
         steps = {}
-        values = array("d", bytes(8 * <size_t>self.f.table.n))
-        cdef double[::1] to = values
+        values = bytearray(8 * <size_t>self.f.table.n)
+        cdef double *to = <double *><char *>values
         for i in range(self.f.table.n):
             to[i] = self.f.scores[i]
             if self.f.score_at[i]:
@@ -372,8 +371,11 @@ cdef class JsonFile:
                     step = _places(to[i], nearest)
                     steps.setdefault(step, []).append(i)
         if byteorder == "big":
-            values.byteswap()
-        return values.tobytes(), steps
+            from array import array
+            swapped = array("d", bytes(values))
+            swapped.byteswap()
+            return swapped.tobytes(), steps
+        return bytes(values), steps
 
 
 cdef int _places(double a, double b) noexcept:

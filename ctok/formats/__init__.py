@@ -71,7 +71,11 @@ def _file(where: str, pattern: str | None, special_tokens: Mapping[str, int] | I
             data = file.read(64)
             if sniff(data) == "binary":  # mapped, not read
                 return _changed(_by_kind("binary", data, where, said), pattern, special_tokens)
-            data += file.read()
+            if file.seekable():
+                file.seek(0)
+                data = file.read()
+            else:
+                data += file.read()
     except FileNotFoundError:
         raise _disk.missing(where) from None
     kind = sniff(data)
@@ -244,12 +248,13 @@ def dump(spec: Spec, path: str | PathLike[str], *, format: str | None = None) ->
 
 
 def _changed(spec: Spec, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None) -> Spec:
-    from ..spec import Split
-    from .tiktoken import added_tokens
-
     if pattern is not None:
+        from ..spec import Split
+
         spec = spec.replace(pre_tokenizer=Split(pattern))
     if special_tokens is not None:
+        from .tiktoken import added_tokens
+
         spec = spec.replace(added_tokens=added_tokens(special_tokens))
     return spec
 

@@ -51,6 +51,13 @@ def sha256(data: Buffer) -> str:
     return new(data.replace(b"\r\n", b"\n") if b"\r\n" in data[:4096] else data).hexdigest()
 
 
+def name_of(where: str | None) -> str:
+    """Return what a file's tokenizer is called: its stem, or its folder's name where every file is called the same."""
+    folder, name = os.path.split(os.path.abspath(where)) if where else ("", "")
+    stem = os.path.splitext(name.removesuffix(".gz"))[0]
+    return (os.path.basename(folder) if stem in ("tokenizer", "vocab", "tekken") else stem) or stem or "tokenizer"
+
+
 def missing(path: str | PathLike[str]) -> VocabularyFileError:
     """The error for a path where there is no file."""
     return VocabularyFileError("there is no such file", path=os.fspath(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from sys import version_info
 
 from ..spec import Record
 from ..stagespecs import decoders as D
@@ -65,7 +65,19 @@ def _behavior_from(value: Any) -> str:
 def _base64_from(value: Any) -> bytes:
     if not isinstance(value, str):
         raise ValueError(f"it must be base64, got {shown(value)}")
-    return b64decode(value, validate=True)
+    if version_info < (3, 11):
+        from base64 import b64decode
+
+        return b64decode(value, validate=True)
+    from binascii import a2b_base64  # what b64decode calls; base64 itself would load re
+
+    return a2b_base64(value, strict_mode=True)
+
+
+def _base64_to(data: bytes) -> str:
+    from binascii import b2a_base64
+
+    return b2a_base64(data, newline=False).decode("ascii")
 
 
 def _token_from(value: Any) -> tuple[str, int]:
@@ -110,7 +122,7 @@ _KINDS: dict[str, tuple[Any, Any]] = {
     "plain": (lambda value: value, lambda value: value),
     "pattern": (_pattern_from, lambda pattern: {type(pattern).__name__: pattern.text}),
     "behavior": (_behavior_from, _BEHAVIOR_NAMES.__getitem__),
-    "base64": (_base64_from, lambda data: b64encode(data).decode("ascii")),
+    "base64": (_base64_from, _base64_to),
     "token": (_token_from, list),
     "pieces": (_pieces_from, _pieces_to),
     "tokens": (_template_tokens_from, _template_tokens_to),

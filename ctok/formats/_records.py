@@ -64,6 +64,7 @@ def decode(value: Any, columns: Sequence[memoryview], tables: Sequence[TokenTabl
     return columns[index] if what == "view" else bytes(columns[index])
 
 
+_PACKAGE = __name__.partition(".")[0]
 _known: dict[str, type[Record]] = {}
 
 
@@ -75,12 +76,10 @@ def _kind(name: str) -> type[Record]:
 
 
 def _looked_up(name: str) -> type[Record]:
-    from importlib import import_module
-
     module, _, kind = name.rpartition(".")
     if not (module in ("spec", "spec._record") or (module.startswith("stagespecs.") and module[11:].isidentifier())):
         raise ValueError(f"{name!r} is no record")
-    found = getattr(import_module(f"...{module}", __name__), kind)
+    found = getattr(__import__(f"{_PACKAGE}.{module}", fromlist=[kind]), kind)
     if not isinstance(found, type) or not issubclass(found, Record) or found is Record:
         raise ValueError(f"{name!r} is no record")
     return found

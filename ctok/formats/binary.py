@@ -137,12 +137,10 @@ def _dump_any(spec: Spec, packed: bool, sha256: str) -> bytes:
 
 
 def _read_any(meta: memoryview, table: TokenTable) -> tuple[Spec, str]:
-    from json import loads as parse
-
     from ._records import decode
 
     size = int.from_bytes(meta[:4], "little")
-    said = parse(bytes(meta[4 : 4 + size]))
+    said = _parsed(meta[4 : 4 + size])
     body = meta[_aligned(_HEADER + 4 + size) - _HEADER :]
     columns = []
     for begin, length in said["columns"]:
@@ -153,6 +151,17 @@ def _read_any(meta: memoryview, table: TokenTable) -> tuple[Spec, str]:
     if not isinstance(spec, Spec) or not isinstance(said["sha256"], str):
         raise TypeError("there is no spec in the meta bytes")
     return spec, said["sha256"]
+
+
+def _parsed(head: memoryview) -> Any:
+    from .._native.jsonvalue import parse
+
+    try:
+        return parse(head)
+    except ValueError:  # a name with half of a surrogate pair in it, as names of files may have
+        from json import loads
+
+        return loads(bytes(head))
 
 
 def _aligned(n: int) -> int:

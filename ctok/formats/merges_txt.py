@@ -15,7 +15,6 @@ from ..stagespecs import decoders, normalizers, postprocessors, pretokenizers
 from ..stagespecs.models import bpe_from_merges
 from ..stagespecs.spelling import spell
 from . import _disk
-from .tokenizer_json import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def loads(
     elif style not in STYLES:
         raise ValueError(f"the style must be one of {', '.join(STYLES)}, not {style!r}")
     model = BPE(TokenTable(*file.table()), "merges", _merges(raw, lines, file, names[1]), **_options(style))
-    return _dressed(name_of(names[0]), model, style, file.find, roles or {}, names[0])
+    return _dressed(_disk.name_of(names[0]), model, style, file.find, roles or {}, names[0])
 
 
 def clip(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
@@ -104,7 +103,7 @@ def clip(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
     for number, text in enumerate(texts):
         vocab[text] = number
     model = bpe_from_merges(vocab, merges, **_options("clip"))
-    return _dressed(name_of(where), model, "clip", vocab.get, {}, where)
+    return _dressed(_disk.name_of(where), model, "clip", vocab.get, {}, where)
 
 
 # ---- lines ----

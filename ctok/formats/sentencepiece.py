@@ -16,7 +16,6 @@ from ..spec import Spec, TokenTable
 from ..stagespecs.sentencepiece import CONTROL, KINDS, USER_DEFINED, Decoder, Normalizer, Pieces
 from . import _disk
 from ._spm_fields import DENORMALIZER, FILE, NORMALIZER, TRAINER, changed, enclosed, head, read
-from .tokenizer_json import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def loads(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
     said = {number: read(number, _parts(file, raw, number), where) for number in (TRAINER, NORMALIZER, DENORMALIZER)}
     model = _model(file, said[TRAINER])
     return Spec(
-        name_of(where),
+        _disk.name_of(where),
         model,
         None,
         normalizer=_normalizer(file, model, said[NORMALIZER], where),

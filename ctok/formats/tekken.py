@@ -13,7 +13,6 @@ from .._native.jsonfile import line_of, locate, read_tekken
 from ..errors import VocabularyFileError
 from ..spec import BPE, AddedToken, Spec, Split, TokenTable
 from . import _disk
-from .tokenizer_json import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def _spec(document: dict[str, Any], where: str | None, listed: Buffer | None = N
     model = BPE(TokenTable(*columns) if columns else _table(vocab, size - first, first))
     added = [AddedToken(text, number) for number, text in enumerate(special)]
     roles = {role: text for role, text in _ROLES.items() if text in special}
-    return Spec(name_of(where), model, Split(pattern), added, source=where, roles=roles)
+    return Spec(_disk.name_of(where), model, Split(pattern), added, source=where, roles=roles)
 
 
 def _count(config: dict[str, Any], key: str) -> int:

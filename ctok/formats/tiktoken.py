@@ -6,7 +6,6 @@ Such a file says neither how text is split nor which tokens are special. For the
 from __future__ import annotations
 
 import os
-from binascii import b2a_base64
 
 from .._native.files import read_ranks
 from ..errors import SpecError, VocabularyFileError
@@ -113,6 +112,8 @@ def dumps(spec: Spec) -> bytes:
     if not isinstance(model, BPE) or model.mode != "rank":
         raise SpecError(f"a rank file holds a byte-pair model by rank; {spec.name!r} has {model!r}")
     pairs = sorted((rank, token) for token, rank in model.tokens)
+    from binascii import b2a_base64
+
     return b"".join(b"%s %d\n" % (b2a_base64(token, newline=False) or b"=", rank) for rank, token in pairs)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 
 from .._native.jsonfile import JsonFile
+from .._native.jsonvalue import parse as parse_json
+from .._native.jsonvalue import written
 from ..errors import SpecError, VocabularyFileError
 from ..spec import BPE, Spec, TokenTable
 from ..stagespecs.models import Unigram, WordLevel, WordPiece
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from ..spec import AddedToken, Record
 
-__all__ = ["dump", "dumps", "load", "loads", "name_of"]
+__all__ = ["dump", "dumps", "load", "loads"]
 
 FORMAT = "tokenizer.json"
 _MODELS = {"BPE": BPE, "WordPiece": WordPiece, "WordLevel": WordLevel, "Unigram": Unigram}
@@ -89,6 +91,14 @@ def loads(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
 
 
 def _parsed(rest: bytes) -> Any:
+    try:
+        return parse_json(rest)
+    except ValueError:
+        return _read_by_python(rest)
+
+
+def _read_by_python(rest: bytes) -> Any:
+    """For the wording of the error, and for what only Python's reader takes."""
     from json import loads as parse
 
     def number(text: str) -> float:
@@ -101,13 +111,6 @@ def _parsed(rest: bytes) -> Any:
         return parse(rest, parse_float=number)
     except (ValueError, RecursionError) as error:  # only what Python limits: the document is JSON
         raise Malformed((), f"it cannot be read ({error})") from None
-
-
-def name_of(where: str | None) -> str:
-    """Return what a file's tokenizer is called: its stem, or its folder's name where every file is called the same."""
-    folder, name = os.path.split(os.path.abspath(where)) if where else ("", "")
-    stem = os.path.splitext(name.removesuffix(".gz"))[0]
-    return (os.path.basename(folder) if stem in ("tokenizer", "vocab", "tekken") else stem) or stem or "tokenizer"
 
 
 def _checksum(table: Buffer) -> int:
@@ -139,15 +142,13 @@ class _Reader:
         parts["padding"] = self.part("padding", read_padding, write_padding)
         added = self.part("added_tokens", read_added, write_added, []) or ()
         self.refuse_clashes(added)
-        from json import dumps as text
-
         return Spec(
-            name_of(self.where),
+            _disk.name_of(self.where),
             model,
             added_tokens=added,
             roles=self.roles(model, parts["padding"], added),
             source=self.where,
-            document=text(self.document, ensure_ascii=False, separators=(",", ":")).encode(),
+            document=written(self.document),
             **parts,
         )
 

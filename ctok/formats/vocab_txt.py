@@ -10,7 +10,6 @@ from ..spec import AddedToken, Spec, TokenTable
 from ..stagespecs import decoders, normalizers, postprocessors, pretokenizers
 from ..stagespecs.models import WordPiece, table_of_texts
 from . import _disk
-from .tokenizer_json import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def loads(
     known = ROLES | (roles or {})
     present = {role: text for role, text in known.items() if text in vocab}
     return Spec(
-        name_of(where),
+        _disk.name_of(where),
         WordPiece(_table(lines) if len(vocab) == len(lines) else table_of_texts(vocab), unk_token=known["unk"]),
         pretokenizers.BertPreTokenizer(),
         [AddedToken(text, vocab[text]) for text in sorted(set(present.values()), key=vocab.__getitem__)],

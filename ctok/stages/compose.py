@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from warnings import warn
-
 from .._native.mergemodel import MergeList
 from .._native.rooms import Flow
 from .._native.vocab import Vocab
@@ -12,11 +9,11 @@ from ..errors import SpecError
 from ..stagespecs import pretokenizers
 from ..stagespecs.patterns import String
 from .added import sought
+from .around import around
 from .cutters import build_cutter, flat
 from .decoders import build_decoder
 from .models import build_model
 from .normalizers import build_normalizer
-from .postprocessors import build_post_processor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +39,8 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     model = build_model(spec.model, byte_level, declared)
     vocab = _vocabulary(spec, model, declared)
     if (shared := vocab.doubled) is not None:
+        from warnings import warn
+
         warn(f"{spec.name!r}: tokens share an id, the first such id is {shared}; it decodes to the last of its tokens", stacklevel=2)
     normalizer = build_normalizer(spec.normalizer)
     cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
@@ -49,8 +48,8 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     added = [sought(token, normalize) for token in spec.added_tokens]
     safe = model.safe_cut() if _may_be_long(spec) else None
     shown_unk = getattr(model, "unk_id", None) if _kind(spec) in ("Pieces", "Unigram") else None
-    flow = Flow(model, normalizer, cutter, added, partial(_signature, spec), safe, shown_unk)
-    template = build_post_processor(spec.post_processor).around()
+    flow = Flow(model, normalizer, cutter, added, lambda: _signature(spec), safe, shown_unk)
+    template = around(spec.post_processor)
     called = {number: text for content, number, _, text in added if text not in (None, content)}
     shown = vocab if not called else _renamed(spec, byte_level, declared, called)
     return vocab, flow, template, _decoding(spec, shown, byte_level=byte_level and isinstance(model, MergeList))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from .._native.normalize import Normalizer
 from .._native.split import Splitter
 from ..errors import PatternError, SpecError
@@ -29,12 +27,8 @@ _SIMPLE = {
     records.Nmt: "nmt",
     records.ByteLevel: "byte_level",
 }
-# A pattern that is at least so many of one plain character: " {2,}", "-+", "\\n{3,}".
-_RUN = re.compile(
-    r"(?:\\(?P<escaped>[^0-9A-Za-z])|(?P<named>\\[nrt])|(?P<plain>[ 0-9A-Za-z_\-,:;'\"!@#%&=~`<>/\n\t]))"
-    r"(?:\{(?P<least>[0-9]{1,6}),\}|(?P<plus>\+))"
-)
-_NAMED = {"\\n": "\n", "\\r": "\r", "\\t": "\t"}
+_NAMED = {"n": "\n", "r": "\r", "t": "\t"}
+_PLAIN = frozenset(" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-,:;'\"!@#%&=~`<>/\n\t")
 
 
 def build_normalizer(record: Record | None) -> Normalizer | None:
@@ -115,11 +109,9 @@ def _replace(record: records.Replace) -> tuple[Any, ...]:
             return "literal", record.pattern.text, record.content
         return "matches", _regex_matches(""), record.content
     pattern = record.pattern.text
-    run = _RUN.fullmatch(pattern)
-    if run and (run["plus"] or int(run["least"])):
-        character = run["escaped"] or _NAMED.get(run["named"]) or run["plain"]
-        if character < "\x80":
-            return "run", character, 1 if run["plus"] else int(run["least"]), record.content
+    run = _run(pattern)
+    if run is not None:
+        return ("run", *run, record.content)
     from ._pattern.oniguruma import translate
 
     pattern = translate(pattern)
@@ -127,6 +119,24 @@ def _replace(record: records.Replace) -> tuple[Any, ...]:
     if machine is not None:
         return "pattern", machine, record.content
     return "matches", _regex_matches(pattern), record.content
+
+
+def _run(pattern: str) -> tuple[str, int] | None:
+    """What a pattern says that is at least so many of one ASCII character, as " {2,}", "-+" and "\\\\n{3,}" are: the character, how many."""
+    escaped = pattern[:1] == "\\"
+    character, rest = pattern[escaped : escaped + 1], pattern[escaped + 1 :]
+    if escaped and character.isalnum():
+        character = _NAMED.get(character, "")
+    elif not escaped and character not in _PLAIN:
+        return None
+    if not character or character > "\x7f":
+        return None
+    if rest == "+":
+        return character, 1
+    least = rest[1:-2]
+    if rest != f"{{{least},}}" or not (1 <= len(least) <= 6 and least.isascii() and least.isdigit() and int(least)):
+        return None
+    return character, int(least)
 
 
 def _machine(pattern: str) -> Splitter | None:

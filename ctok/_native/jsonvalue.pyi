@@ -1,0 +1,6 @@
+from typing import Any
+
+from typing_extensions import Buffer
+
+def parse(buffer: Buffer) -> Any: ...
+def written(value: Any) -> bytes: ...
