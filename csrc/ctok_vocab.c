@@ -110,6 +110,13 @@ static ctok_status reserve(ctok_vocab *v) {
     return CTOK_OK;
 }
 
+/* The first 8 bytes behind p as a number that orders as they do, those from the n-th on being 0. Reads 8. */
+static uint64_t ordered(const uint8_t *p, size_t n) {
+    uint64_t w = 0;
+    for (size_t i = 0; i < 8; i++) w = w << 8 | p[i];
+    return n >= 8 ? w : n == 0 ? 0 : w & ~UINT64_C(0) << (64 - 8 * n);
+}
+
 /* Does token q of m bytes stand before token p of n bytes? */
 static int ascends(const uint8_t *q, size_t m, const uint8_t *p, size_t n) {
     const int order = memcmp(q, p, m < n ? m : n);
@@ -123,47 +130,64 @@ static void mark_first(ctok_vocab *v, uint32_t k, const uint8_t *p, uint32_t n, 
     while (v->first2 && *lead2 < pair) v->first2[++*lead2] = k;
 }
 
-/* Hash the tokens k..k + n - 1 and begin to fetch what entering them will touch: their ids and hashes lie anywhere. */
-static void fetch_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, uint64_t *hashes) {
+/* What is found out about a token some time before it is entered. */
+typedef struct seen {
+    uint64_t hash;
+    uint64_t head; /* its first bytes in order */
+    uint32_t flags;
+} seen;
+
+/* Look at the tokens k..k + n - 1 and begin to fetch what entering them will touch: their ids and hashes lie anywhere. */
+static void look_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, seen *found) {
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *p = v->bytes + v->begin[k + i];
         const uint32_t len = v->begin[k + i + 1] - v->begin[k + i];
         uint64_t key[2];
         ctok_key_roomy(p, len, key);
-        hashes[i] = ctok_vocab_hash(p, len, key);
+        found[i].hash = ctok_vocab_hash(p, len, key);
+        found[i].head = ordered(p, len);
         CTOK_PREFETCH(&v->by_id[ids[k + i]]);
-        CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, hashes[i])]);
+        CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, found[i].hash)]);
+        const int plain = len > 0 && len <= CTOK_KEY_BYTES && ((key[0] | (key[1] & ~UINT64_C(0) >> 8)) & UINT64_C(0x8080808080808080)) == 0;
+        found[i].flags = plain ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8 : flags_of(p, len);
     }
 }
 
-static void enter(ctok_vocab *v, uint32_t k, ctok_id id, uint64_t hash, int *lead, int *lead2) {
+static void enter(ctok_vocab *v, uint32_t k, ctok_id id, const seen *found, int *lead, int *lead2) {
     const uint8_t *p = v->bytes + v->begin[k];
     const uint32_t n = v->begin[k + 1] - v->begin[k];
     ctok_token *t = &v->by_id[id];
     t->begin = v->begin[k];
     t->len = n & 0xFFFFFFu;
-    t->flags = flags_of(p, n) & 0xFFu;
+    t->flags = found->flags & 0xFFu;
     if (n == 0) return; /* an id that decodes to nothing; no text is it */
     mark_first(v, k, p, n, lead, lead2);
     if (n == 1) v->byte_id[p[0]] = id;
     if (n == 2 && v->pairs) v->pairs[p[0] | p[1] << 8].id = id;
-    insert(v, hash, id);
+    insert(v, found->hash, id);
+}
+
+/* Does token k stand behind the one before it, whose first bytes are `last`? */
+static int in_order(const ctok_vocab *v, uint32_t k, uint64_t last, uint64_t head) {
+    if (k == 0 || last < head) return 1;
+    const uint32_t begin = v->begin[k], before = begin - v->begin[k - 1];
+    return last == head && ascends(v->bytes + begin - before, before, v->bytes + begin, v->begin[k + 1] - begin);
 }
 
 static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
     enum { AHEAD = 32 };
-    uint64_t hashes[AHEAD];
+    seen found[AHEAD];
+    uint64_t last = 0;
     int lead = -1, lead2 = -1;
     for (uint32_t from = 0; from < v->n_tokens; from += AHEAD) {
         const uint32_t n = v->n_tokens - from < AHEAD ? v->n_tokens - from : AHEAD;
-        fetch_ahead(v, ids, from, n, hashes);
+        look_ahead(v, ids, from, n, found);
         for (uint32_t k = from; k < from + n; k++) {
-            const uint32_t before = k ? v->begin[k] - v->begin[k - 1] : 0;
             *bad = k;
-            if (k > 0 && !ascends(v->bytes + v->begin[k] - before, before, v->bytes + v->begin[k], v->begin[k + 1] - v->begin[k]))
-                return CTOK_ERR_FORMAT;
+            if (!in_order(v, k, last, found[k - from].head)) return CTOK_ERR_FORMAT;
             if (v->by_id[ids[k]].flags != 0) v->has_hidden = 1;
-            enter(v, k, ids[k], hashes[k - from], &lead, &lead2);
+            last = found[k - from].head;
+            enter(v, k, ids[k], &found[k - from], &lead, &lead2);
         }
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
@@ -246,13 +270,6 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
     for (out.hi = out.lo; out.hi + stride < r.hi && v->bytes[v->begin[out.hi + stride] + r.depth] == b; stride *= 2) out.hi += stride;
     out.hi = lower(v, out.hi, out.hi + stride < r.hi ? out.hi + stride : r.hi, r.depth, (unsigned)b + 1);
     return out;
-}
-
-/* The first 8 bytes behind p as a number that orders as they do, those from the n-th on being 0. Reads 8. */
-static uint64_t ordered(const uint8_t *p, size_t n) {
-    uint64_t w = 0;
-    for (size_t i = 0; i < 8; i++) w = w << 8 | p[i];
-    return n >= 8 ? w : n == 0 ? 0 : w & ~UINT64_C(0) << (64 - 8 * n);
 }
 
 int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n) {

@@ -27,7 +27,7 @@ def test_written_value_comes_back(value):
     assert repr(json.loads(written(value))) == repr(parse(written(value))) == repr(value)
 
 
-@pytest.mark.parametrize("text", ["0", "-0", "-0.0", "1e5", "123456789012345678", "-123456789012345678", "1234567890123456789", "9" * 40, "1E-400"])
+@pytest.mark.parametrize("text", ["0", "-0", "-0.0", "1e5", "1E-400", "1" * 18, "1" * 19, "-" + "1" * 17, "-" + "1" * 18, "9" * 40])
 def test_parse_numbers_as_python_reads_them(text):
     assert repr(parse(text.encode())) == repr(json.loads(text))
 

@@ -5,8 +5,8 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t
 
 from ctok._native.c_json cimport (
-    CTOK_JSON_DEPTH, CTOK_JSON_OK, CTOK_JSON_VALUE, ctok_json, ctok_json_end, ctok_json_enter, ctok_json_init, ctok_json_key, ctok_json_more,
-    ctok_json_number_at, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_json_string_at, ctok_json_unescape)
+    CTOK_JSON_DEPTH, CTOK_JSON_OK, CTOK_JSON_VALUE, ctok_json, ctok_json_end, ctok_json_enter, ctok_json_init, ctok_json_key,
+    ctok_json_more, ctok_json_number_at, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_json_string_at, ctok_json_unescape)
 from ctok._native.octets cimport first_of, octets_of, room_of
 
 cdef enum:
@@ -19,8 +19,8 @@ def parse(buffer):
     Raises
     ------
     ValueError
-        It is no JSON in strict UTF-8, is nested deeper than csrc/ctok_json.h reads, or holds a number that Python does not read or no double
-        holds.
+        It is no JSON in strict UTF-8, is nested deeper than csrc/ctok_json.h reads, or holds a number that neither an int that Python
+        reads nor a double is.
     """
     cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
     cdef ctok_json j

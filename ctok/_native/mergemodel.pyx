@@ -222,6 +222,8 @@ cdef class MergeList(MergeModel):
                 unknown[m.byte_token[i]] = 1
         if m.unknown == UNKNOWN_TOKEN:
             unknown[m.unk] = 1
+        elif not m.byte_fallback:
+            return False
         for i in range(pairs.shape[0]):
             if unknown[pairs[i]]:
                 return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sys import version_info
+import sys
 
 from ..spec import Record
 from ..stagespecs import decoders as D
@@ -65,13 +65,13 @@ def _behavior_from(value: Any) -> str:
 def _base64_from(value: Any) -> bytes:
     if not isinstance(value, str):
         raise ValueError(f"it must be base64, got {shown(value)}")
-    if version_info < (3, 11):
-        from base64 import b64decode
+    if sys.version_info >= (3, 11):
+        from binascii import a2b_base64  # what b64decode calls; base64 itself would load re
 
-        return b64decode(value, validate=True)
-    from binascii import a2b_base64  # what b64decode calls; base64 itself would load re
+        return a2b_base64(value, strict_mode=True)
+    from base64 import b64decode
 
-    return a2b_base64(value, strict_mode=True)
+    return b64decode(value, validate=True)
 
 
 def _base64_to(data: bytes) -> str:

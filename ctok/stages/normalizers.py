@@ -122,7 +122,7 @@ def _replace(record: records.Replace) -> tuple[Any, ...]:
 
 
 def _run(pattern: str) -> tuple[str, int] | None:
-    """What a pattern says that is at least so many of one ASCII character, as " {2,}", "-+" and "\\\\n{3,}" are: the character, how many."""
+    """What a pattern asks for that is so many or more of one ASCII character, as " {2,}", "-+", "\\\\n{3,}": the character, how many."""
     escaped = pattern[:1] == "\\"
     character, rest = pattern[escaped : escaped + 1], pattern[escaped + 1 :]
     if escaped and character.isalnum():
