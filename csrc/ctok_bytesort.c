@@ -48,16 +48,6 @@ int ctok_bytestring_order(const uint8_t *bytes, const ctok_bytestring *a, const 
     return c ? c : (a->len > b->len) - (a->len < b->len);
 }
 
-/* The first eight of n bytes as ctok_be64_prefix has them, without a loop where there are four. */
-static inline uint64_t first_eight(const uint8_t *p, size_t n) {
-    if (n < 4) return ctok_be64_prefix(p, n);
-    const size_t back = n < 8 ? n - 4 : 4;
-    uint64_t head = 0, tail = 0;
-    for (size_t i = 0; i < 4; i++) head = head << 8 | p[i];
-    for (size_t i = 0; i < 4; i++) tail = tail << 8 | p[back + i];
-    return head << 32 | tail << (8 * (4 - back));
-}
-
 /* Strings whose first eight bytes are equal, by the next eight in their keys, then by all. */
 static inline int comes_later(const sorter *s, const ctok_sortkey *x, const ctok_sortkey *y) {
     if (x->key != y->key) return x->key > y->key;
@@ -87,7 +77,7 @@ static void sort_ties(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, uin
     const uint64_t key = a[0].key;
     for (uint32_t i = 0; i < n; i++) {
         const ctok_bytestring *string = string_at(s, a[i].at);
-        a[i].key = string->len > 8 ? first_eight(s->bytes + string->begin + 8, string->len - 8) : 0;
+        a[i].key = string->len > 8 ? ctok_be64_prefix(s->bytes + string->begin + 8, string->len - 8) : 0;
     }
     merge_sort(s, a, spare, n);
     for (uint32_t i = 0; i < n; i++) a[i].key = key;
@@ -97,7 +87,7 @@ ctok_sortkey *ctok_bytesort(const uint8_t *bytes, const void *strings, size_t st
     const sorter s = {bytes, strings, stride};
     for (uint32_t i = 0; i < n; i++) {
         const ctok_bytestring *string = string_at(&s, i);
-        a[i] = (ctok_sortkey){first_eight(bytes + string->begin, string->len), i};
+        a[i] = (ctok_sortkey){ctok_be64_prefix(bytes + string->begin, string->len), i};
     }
     ctok_sortkey *sorted = ctok_sort_keys(a, b, n, 64), *spare = sorted == a ? b : a;
     for (uint32_t i = 0, j; i < n; i = j) {

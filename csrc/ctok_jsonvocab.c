@@ -180,20 +180,27 @@ static int scratch_room(reader *r, size_t n) {
     return 1;
 }
 
+/* A text of a merge, and how many bytes may be read from there on. */
+typedef struct text {
+    const uint8_t *at;
+    size_t n, readable;
+} text;
+
 /* Where the text of a string is until the next flush: in the file or, when it is escaped, in the scratch room, which must be large enough. */
-static const uint8_t *text_of(reader *r, const ctok_json_string *s, size_t *n) {
-    *n = s->len;
-    if (s->plain) return r->j.buf + s->begin;
+static text text_of(reader *r, const ctok_json_string *s) {
+    if (s->plain) return (text){r->j.buf + s->begin, s->len, r->j.end - s->begin};
     uint8_t *to = r->scratch + r->scratch_n;
-    *n = ctok_json_unescape(&r->j, s, to);
-    r->scratch_n += *n;
-    return to;
+    const size_t n = ctok_json_unescape(&r->j, s, to);
+    const text found = {to, n, r->scratch_cap - r->scratch_n};
+    r->scratch_n += n;
+    return found;
 }
 
-static int add(reader *r, const uint8_t *left, size_t n_left, const uint8_t *right, size_t n_right) {
+static int add(reader *r, text left, text right) {
     ctok_mergeids *m = &r->f->merges;
-    if (n_left > CTOK_TEXT_MAX || n_right > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
-    if (ctok_mergeids_add(m, &r->f->table, left, n_left, right, n_right) == CTOK_OK) {
+    if (left.n > CTOK_TEXT_MAX || right.n > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
+    const ctok_merge_text a = ctok_merge_text_of(left.at, left.n, left.readable), b = ctok_merge_text_of(right.at, right.n, right.readable);
+    if (ctok_mergeids_add(m, &r->f->table, &a, &b) == CTOK_OK) {
         if (m->n_waiting == 0) r->scratch_n = 0;
         return 1;
     }
@@ -202,33 +209,31 @@ static int add(reader *r, const uint8_t *left, size_t n_left, const uint8_t *rig
 
 static int read_merge_text(reader *r) {
     ctok_json_string s;
-    size_t n;
     if (!ctok_json_string_at(&r->j, CTOK_JSON_VALUE, &s)) return fail_merge(r, 0, 0);
     if (!s.plain && !scratch_room(r, s.len)) return 0;
-    const uint8_t *text = text_of(r, &s, &n);
-    if (n >= 8 && memcmp(text, "#version", 8) == 0) {
+    const text both = text_of(r, &s);
+    if (both.n >= 8 && memcmp(both.at, "#version", 8) == 0) {
         if (!flush(r)) return 0;
         r->f->headers++;
         return 1;
     }
-    const uint8_t *blank = n ? memchr(text, ' ', n) : NULL;
-    if (!blank) return fail_merge(r, CTOK_JV_BLANK, s.begin);
-    const size_t left = (size_t)(blank - text), right = n - left - 1;
-    if (right && memchr(blank + 1, ' ', right)) return fail_merge(r, CTOK_JV_BLANK, s.begin);
-    return add(r, text, left, blank + 1, right);
+    size_t at = 0, behind;
+    while (at < both.n && both.at[at] != ' ') at++;
+    for (behind = at + 1; behind < both.n && both.at[behind] != ' ';) behind++;
+    if (at == both.n || behind < both.n) return fail_merge(r, CTOK_JV_BLANK, s.begin);
+    return add(r, (text){both.at, at, both.readable}, (text){both.at + at + 1, both.n - at - 1, both.readable - at - 1});
 }
 
 static int read_merge_pair(reader *r) {
     ctok_json *j = &r->j;
     ctok_json_string a, b;
-    size_t n_left, n_right;
     const size_t begin = j->at;
     if (ctok_json_enter(j, ']') && ctok_json_peek(j) == '"' && ctok_json_string_at(j, CTOK_JSON_VALUE, &a) && ctok_json_peek(j) == ',' &&
         ctok_json_more(j, ']') && ctok_json_peek(j) == '"' && ctok_json_string_at(j, CTOK_JSON_VALUE, &b) && ctok_json_peek(j) == ']') {
         j->at++;
         if ((!a.plain || !b.plain) && !scratch_room(r, a.len + b.len)) return 0;
-        const uint8_t *left = text_of(r, &a, &n_left), *right = text_of(r, &b, &n_right);
-        return add(r, left, n_left, right, n_right);
+        const text left = text_of(r, &a), right = text_of(r, &b);
+        return add(r, left, right);
     }
     if (j->fault) return fail_merge(r, 0, 0);
     j->at = begin;

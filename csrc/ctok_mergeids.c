@@ -17,19 +17,6 @@ static ctok_status make_room(ctok_mergeids *m) {
     return CTOK_OK;
 }
 
-/* What the look-up of n texts will touch after their slots, asked for in time. */
-static void fetch_ahead(const ctok_texttable *t, const ctok_merge_text *texts, unsigned n) {
-    uint32_t entry[2 * CTOK_MERGE_BLOCK];
-    for (unsigned i = 0; i < n; i++) {
-        const uint32_t hash = texts[i].hash;
-        const ctok_text_slot *slot = &t->slots[hash & t->mask];
-        for (unsigned k = 1; slot->entry && slot->hash != hash && k < 8; k++) slot = &t->slots[(hash + k) & t->mask];
-        entry[i] = slot->entry ? slot->entry - 1 : 0;
-        CTOK_PREFETCH(&t->entries[entry[i]]);
-    }
-    for (unsigned i = 0; t->n && i < n; i++) CTOK_PREFETCH(t->bytes + t->entries[entry[i]].text.begin);
-}
-
 /* Whether entry i, if there is one, is left and right joined. */
 static int is_joined(const ctok_texttable *t, uint32_t i, const ctok_merge_text *left, const ctok_merge_text *right) {
     if (i >= t->n || t->entries[i].text.len != (size_t)left->len + right->len) return 0;
@@ -61,13 +48,12 @@ static ctok_status join(ctok_mergeids *m, const ctok_texttable *t, const ctok_me
         if (sides[0].len) memcpy(to, sides[0].at, sides[0].len);
         if (sides[1].len) memcpy(to + sides[0].len, sides[1].at, sides[1].len);
         const uint32_t len = sides[0].len + sides[1].len;
-        sought[n_sought] = (ctok_merge_text){to, len, ctok_text_hash(to, len)};
-        CTOK_PREFETCH(&t->slots[sought[n_sought].hash & t->mask]);
+        sought[n_sought] = ctok_merge_text_of(to, len, (size_t)(m->room + m->room_cap - to));
+        ctok_texttable_fetch(t, &sought[n_sought].key);
         places[n_sought++] = i;
         to += len;
     }
-    fetch_ahead(t, sought, n_sought);
-    for (unsigned i = 0; i < n_sought; i++) joined[places[i]] = ctok_texttable_find(t, sought[i].at, sought[i].len, sought[i].hash);
+    for (unsigned i = 0; i < n_sought; i++) joined[places[i]] = ctok_texttable_find(t, sought[i].at, sought[i].len, &sought[i].key);
     if (n_sought && joined[n - 1] != CTOK_TEXT_NONE) m->near = joined[n - 1];
     return CTOK_OK;
 }
@@ -76,10 +62,9 @@ ctok_status ctok_mergeids_flush(ctok_mergeids *m, const ctok_texttable *t) {
     if (make_room(m) != CTOK_OK) return CTOK_ERR_MEMORY;
     uint32_t *out = m->pairs + 2 * (size_t)m->n;
     if (m->n_waiting == 0) return CTOK_OK;
-    fetch_ahead(t, m->waiting, m->n_waiting);
     for (unsigned i = 0; i < m->n_waiting; i++) {
         const ctok_merge_text *w = &m->waiting[i];
-        out[i] = ctok_texttable_find(t, w->at, w->len, w->hash);
+        out[i] = ctok_texttable_find(t, w->at, w->len, &w->key);
         if (CTOK_UNLIKELY(out[i] == CTOK_TEXT_NONE)) {
             m->bad = m->n + i / 2;
             m->bad_side = (int)(i & 1);
@@ -99,7 +84,8 @@ static ctok_status join_without(ctok_mergeids *m, const ctok_texttable *t, size_
         const ctok_bytestring a = t->entries[m->pairs[2 * (size_t)k]].text, b = t->entries[m->pairs[2 * (size_t)k + 1]].text;
         m->joined[k] = CTOK_TEXT_NONE;
         if (b.len < prefix) continue;
-        const ctok_merge_text sides[2] = {{t->bytes + a.begin, (uint32_t)a.len, 0}, {t->bytes + b.begin + prefix, (uint32_t)(b.len - prefix), 0}};
+        const ctok_merge_text sides[2] = {
+            {.at = t->bytes + a.begin, .len = (uint32_t)a.len}, {.at = t->bytes + b.begin + prefix, .len = (uint32_t)(b.len - prefix)}};
         status = join(m, t, sides, 1, &m->joined[k]);
     }
     return status;

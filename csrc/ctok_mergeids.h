@@ -13,7 +13,8 @@
 
 typedef struct ctok_merge_text {
     const uint8_t *at;
-    uint32_t len, hash;
+    uint32_t len;
+    ctok_text_key key;
 } ctok_merge_text;
 
 typedef struct ctok_mergeids {
@@ -37,18 +38,19 @@ static inline void ctok_mergeids_init(ctok_mergeids *m) {
 /* ctok_mergeids_flush - look up what waits. Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT: m->bad is not in the table. */
 ctok_status ctok_mergeids_flush(ctok_mergeids *m, const ctok_texttable *t);
 
+/* ctok_merge_text_of - a text of n bytes, of which, and of what lies behind it, `readable` bytes may be read. */
+static inline ctok_merge_text ctok_merge_text_of(const uint8_t *p, size_t n, size_t readable) {
+    return (ctok_merge_text){p, (uint32_t)n, ctok_text_key_of(p, n, readable)};
+}
+
 /* ctok_mergeids_add - append a merge. The texts must stay where they are until the next flush. Returns as ctok_mergeids_flush. */
-static inline ctok_status ctok_mergeids_add(ctok_mergeids *m, const ctok_texttable *t, const uint8_t *left, size_t n_left,
-                                             const uint8_t *right, size_t n_right) {
+static inline ctok_status ctok_mergeids_add(ctok_mergeids *m, const ctok_texttable *t, const ctok_merge_text *left,
+                                            const ctok_merge_text *right) {
     ctok_merge_text *w = &m->waiting[m->n_waiting];
-    w[0].at = left;
-    w[0].len = (uint32_t)n_left;
-    w[0].hash = ctok_text_hash(left, n_left);
-    w[1].at = right;
-    w[1].len = (uint32_t)n_right;
-    w[1].hash = ctok_text_hash(right, n_right);
-    CTOK_PREFETCH(&t->slots[w[0].hash & t->mask]);
-    CTOK_PREFETCH(&t->slots[w[1].hash & t->mask]);
+    w[0] = *left;
+    w[1] = *right;
+    ctok_texttable_fetch(t, &w[0].key);
+    ctok_texttable_fetch(t, &w[1].key);
     m->n_waiting += 2;
     return m->n_waiting < 2 * CTOK_MERGE_BLOCK ? CTOK_OK : ctok_mergeids_flush(m, t);
 }

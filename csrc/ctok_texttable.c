@@ -28,47 +28,63 @@ ctok_status ctok_texttable_push(ctok_texttable *t, size_t n, uint32_t id) {
         t->cap = cap;
     }
     if (t->n_bytes + n > UINT32_MAX) return CTOK_ERR_MEMORY;
-    t->entries[t->n++] = (ctok_text_entry){{(uint32_t)t->n_bytes, (uint32_t)n}, id, ctok_text_hash(t->bytes + t->n_bytes, n)};
+    t->entries[t->n++] = (ctok_text_entry){{(uint32_t)t->n_bytes, (uint32_t)n}, id};
     t->n_bytes += n;
     return CTOK_OK;
 }
 
-/* The slot where an entry's text is, or the empty one where it belongs; NULL when too many were passed. */
-static ctok_text_slot *slot_of(const ctok_texttable *t, const ctok_text_entry *e) {
+static void free_slots(ctok_texttable *t) {
+    ctok_mem_unblock(t->slots, ((size_t)t->mask + 1) * sizeof *t->slots);
+    t->slots = NULL;
+}
+
+static ctok_text_key key_of(const ctok_texttable *t, uint32_t i) {
+    const ctok_bytestring text = t->entries[i].text;
+    return ctok_text_key_of(t->bytes + text.begin, text.len, t->cap_bytes - text.begin);
+}
+
+/* The slot where a text is, or the empty one where it belongs; NULL when too many were passed. */
+static ctok_text_slot *slot_of(const ctok_texttable *t, const ctok_bytestring *text, const ctok_text_key *key) {
     for (uint32_t i = 0; i < CTOK_TEXT_PROBES; i++) {
-        ctok_text_slot *slot = &t->slots[(e->hash + i) & t->mask];
-        if (slot->entry == 0) return slot;
-        if (slot->hash != e->hash) continue;
-        const ctok_text_entry *other = &t->entries[slot->entry - 1];
-        if (other->text.len == e->text.len && ctok_text_same(t->bytes + other->text.begin, t->bytes + e->text.begin, e->text.len)) return slot;
+        ctok_text_slot *slot = &t->slots[(key->hash + i) & t->mask];
+        if (slot->entry == 0 || ctok_text_is(t, slot, t->bytes + text->begin, text->len, key)) return slot;
     }
     return NULL;
 }
 
+/* Enter the text of entry i, which becomes entry *kept if it stays. Returns 0 where too many share its hash. */
+static int enter(ctok_texttable *t, uint32_t i, const ctok_text_key *key, int keep_twice, uint32_t *kept) {
+    const ctok_text_entry e = t->entries[i];
+    ctok_text_slot *slot = slot_of(t, &e.text, key);
+    if (!slot) return 0;
+    if (slot->entry && !keep_twice) {
+        t->entries[slot->entry - 1].id = e.id;
+        return 1;
+    }
+    t->entries[(*kept)++] = e;
+    *slot = (ctok_text_slot){.words = {key->words[0], key->words[1]}, .hash = key->hash, .entry = *kept};
+    return 1;
+}
+
 ctok_status ctok_texttable_index(ctok_texttable *t, int keep_twice, int *crowded) {
+    enum { AHEAD = 16 };
+    ctok_text_key keys[AHEAD];
     uint64_t size = 16;
     uint32_t kept = 0;
     *crowded = 0;
     while (size < 2 * (uint64_t)t->n) size *= 2;
-    t->slots = ctok_mem_zeroed((size_t)size, sizeof *t->slots);
+    t->slots = ctok_mem_block((size_t)size * sizeof *t->slots);
     if (!t->slots) return CTOK_ERR_MEMORY;
     t->mask = (uint32_t)(size - 1);
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (i + 8 < t->n) CTOK_PREFETCH(&t->slots[t->entries[i + 8].hash & t->mask]);
-        const ctok_text_entry e = t->entries[i];
-        ctok_text_slot *slot = slot_of(t, &e);
-        if (!slot) {
+    for (uint32_t i = 0; i < t->n + AHEAD; i++) {
+        if (i >= AHEAD && !enter(t, i - AHEAD, &keys[i % AHEAD], keep_twice, &kept)) {
             *crowded = 1;
-            ctok_mem_free(t->slots);
-            t->slots = NULL;
+            free_slots(t);
             return CTOK_OK;
         }
-        if (slot->entry && !keep_twice) {
-            t->entries[slot->entry - 1].id = e.id;
-            continue;
-        }
-        t->entries[kept++] = e;
-        *slot = (ctok_text_slot){e.hash, kept};
+        if (i >= t->n) continue;
+        keys[i % AHEAD] = key_of(t, i);
+        ctok_texttable_fetch(t, &keys[i % AHEAD]);
     }
     t->n = kept;
     return CTOK_OK;
@@ -99,6 +115,6 @@ ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t
 void ctok_texttable_free(ctok_texttable *t) {
     ctok_mem_free(t->bytes);
     ctok_mem_free(t->entries);
-    ctok_mem_free(t->slots);
+    free_slots(t);
     *t = (ctok_texttable){0};
 }

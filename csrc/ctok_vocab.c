@@ -1,5 +1,6 @@
 #include "ctok_vocab.h"
 
+#include "ctok_le.h"
 #include "ctok_mem.h"
 
 /* Slots for n entries at a load of at most 0.6, as a power of two. */
@@ -110,13 +111,6 @@ static ctok_status reserve(ctok_vocab *v) {
     return CTOK_OK;
 }
 
-/* The first 8 bytes behind p as a number that orders as they do, those from the n-th on being 0. Reads 8. */
-static uint64_t ordered(const uint8_t *p, size_t n) {
-    uint64_t w = 0;
-    for (size_t i = 0; i < 8; i++) w = w << 8 | p[i];
-    return n >= 8 ? w : n == 0 ? 0 : w & ~UINT64_C(0) << (64 - 8 * n);
-}
-
 /* Does token q of m bytes stand before token p of n bytes? */
 static int ascends(const uint8_t *q, size_t m, const uint8_t *p, size_t n) {
     const int order = memcmp(q, p, m < n ? m : n);
@@ -145,7 +139,7 @@ static void look_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint
         uint64_t key[2];
         ctok_key_roomy(p, len, key);
         found[i].hash = ctok_vocab_hash(p, len, key);
-        found[i].head = ordered(p, len);
+        found[i].head = ctok_be64_roomy(p, len);
         CTOK_PREFETCH(&v->by_id[ids[k + i]]);
         CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, found[i].hash)]);
         const int plain = len > 0 && len <= CTOK_KEY_BYTES && ((key[0] | (key[1] & ~UINT64_C(0) >> 8)) & UINT64_C(0x8080808080808080)) == 0;
@@ -286,7 +280,7 @@ int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n) {
         const uint32_t mid = lo + (hi - lo) / 2, len = v->begin[mid + 1] - v->begin[mid];
         const uint8_t *q = v->bytes + v->begin[mid];
         const size_t m = len < n ? len : n;
-        const uint64_t own = ordered(q, m), least = ordered(text, m);
+        const uint64_t own = ctok_be64_roomy(q, m), least = ctok_be64_roomy(text, m);
         int order = own < least ? -1 : own > least;
         if (order == 0 && m > 8) order = memcmp(q + 8, p + 8, m - 8);
         if (order < 0 || (order == 0 && len <= n)) lo = mid + 1;

@@ -25,7 +25,9 @@ static void check_table(const ctok_texttable *t) {
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const ctok_text_entry *e = &t->entries[i];
-        const uint32_t found = ctok_texttable_find(t, t->bytes + e->text.begin, e->text.len, ctok_text_hash(t->bytes + e->text.begin, e->text.len));
+        const uint8_t *p = t->bytes + e->text.begin;
+        const ctok_text_key key = ctok_text_key_of(p, e->text.len, e->text.len);
+        const uint32_t found = ctok_texttable_find(t, p, e->text.len, &key);
         if (found == CTOK_TEXT_NONE || found < i) abort(); /* of equal texts the last one */
     }
     free(bytes);

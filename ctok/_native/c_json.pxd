@@ -42,8 +42,10 @@ cdef extern from "ctok_texttable.h" nogil:
         uint8_t *bytes
         ctok_text_entry *entries
         uint32_t n
-    uint32_t ctok_text_hash(const uint8_t *p, size_t n)
-    uint32_t ctok_texttable_find(const ctok_texttable *t, const uint8_t *p, size_t n, uint32_t hash)
+    ctypedef struct ctok_text_key:
+        pass
+    ctok_text_key ctok_text_key_of(const uint8_t *p, size_t n, size_t readable)
+    uint32_t ctok_texttable_find(const ctok_texttable *t, const uint8_t *p, size_t n, const ctok_text_key *key)
     size_t ctok_texttable_size(const ctok_texttable *t)
     void ctok_texttable_free(ctok_texttable *t)
     ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t *ends, uint8_t *ids)

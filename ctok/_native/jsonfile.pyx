@@ -12,7 +12,8 @@ from ctok._native.c_json cimport (
     CTOK_JSON_END, CTOK_JV_PART, CTOK_JV_RESULT, CTOK_TEXT_NONE, ctok_json, ctok_json_enter, ctok_json_init, ctok_json_is, ctok_json_key,
     ctok_json_line, ctok_json_more, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_jsonvocab, ctok_jsonvocab_free,
     ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_mergeids_write_joined, ctok_tekken_read,
-    ctok_text_entry, ctok_text_hash, ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size, ctok_texttable_write,
+    ctok_text_entry, ctok_text_key, ctok_text_key_of, ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size,
+    ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
 from ctok._native.octets cimport first_of, octets_of, room_of
@@ -277,7 +278,8 @@ cdef class JsonFile:
         cdef const char *p = PyUnicode_AsUTF8AndSize(text, &n)
         if not self.f.table.n:
             return None
-        cdef uint32_t at = ctok_texttable_find(&self.f.table, <const uint8_t *>p, <size_t>n, ctok_text_hash(<const uint8_t *>p, <size_t>n))
+        cdef ctok_text_key key = ctok_text_key_of(<const uint8_t *>p, <size_t>n, <size_t>n)
+        cdef uint32_t at = ctok_texttable_find(&self.f.table, <const uint8_t *>p, <size_t>n, &key)
         return None if at == CTOK_TEXT_NONE else self.f.table.entries[at].id
 
     def text_at(self, Py_ssize_t index):
