@@ -6,6 +6,11 @@
 #include "ctok_le.h"
 #include "ctok_utf8.h"
 
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define CTOK_JSON_SSE2
+#endif
+
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
@@ -31,8 +36,40 @@ static int is_special(uint8_t c) {
     return c == '"' || c == '\\' || c < 0x20;
 }
 
+#ifdef CTOK_JSON_SSE2
+/* What 16 bytes are, a bit for each. */
+typedef struct block {
+    unsigned special; /* a quote, a backslash or below 0x20 */
+    unsigned wide;    /* not ASCII */
+} block;
+
+static block look(const uint8_t *p) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const __m128i quote = _mm_cmpeq_epi8(x, _mm_set1_epi8('"')), slash = _mm_cmpeq_epi8(x, _mm_set1_epi8('\\'));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(0x1F)), x);
+    return (block){(unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), control)), (unsigned)_mm_movemask_epi8(x)};
+}
+
+/* Are the first n (up to 16) of 16 bytes ASCII and whole characters of two bytes? */
+static int are_narrow(const uint8_t *p, size_t n) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const unsigned mask = (1u << n) - 1, wide = (unsigned)_mm_movemask_epi8(x) & mask;
+    const unsigned behind = (unsigned)_mm_movemask_epi8(_mm_cmplt_epi8(x, _mm_set1_epi8(-64))) & mask; /* 80..BF */
+    const unsigned lead = (unsigned)_mm_movemask_epi8(_mm_and_si128(_mm_cmpgt_epi8(x, _mm_set1_epi8(-63)),
+                                                                   _mm_cmplt_epi8(x, _mm_set1_epi8(-32)))) & mask; /* C2..DF */
+    return wide == (behind | lead) && behind == lead << 1;
+}
+#endif
+
 /* From `at` on to the next special byte; *wide gathers whether a byte is not ASCII. */
 static size_t plain_run(const ctok_json *j, size_t at, uint64_t *wide) {
+#ifdef CTOK_JSON_SSE2
+    for (; j->end - at >= 16; at += 16) {
+        const block b = look(j->buf + at);
+        *wide |= b.wide & (b.special ^ (b.special - 1)); /* of the bytes up to the found one, which is ASCII */
+        if (b.special) return at + ctok_lowest_bit(b.special);
+    }
+#endif
     while (j->end - at >= 8) {
         const uint64_t w = ctok_le64_get(j->buf + at), found = special_bytes(w);
         if (found) {
@@ -90,6 +127,9 @@ static size_t check_escape(ctok_json *j, size_t at) {
 }
 
 static int check_utf8(ctok_json *j, size_t begin, size_t end) {
+#ifdef CTOK_JSON_SSE2
+    if (end - begin <= 16 && j->end - begin >= 16 && are_narrow(j->buf + begin, end - begin)) return 1;
+#endif
     for (size_t at = begin; at < end;) {
         const uint8_t *p = j->buf + at;
         uint32_t cp;

@@ -3,15 +3,31 @@
 
 #include "ctok_mem.h"
 
+/* A larger block with what is in the old one, which stays. */
+static uint32_t *larger(const uint32_t *old, size_t n_old, size_t n) {
+    uint32_t *room = ctok_mem_block(n * sizeof *room);
+    if (room && n_old) memcpy(room, old, n_old * sizeof *room);
+    return room;
+}
+
+static void free_room(ctok_mergeids *m) {
+    ctok_mem_unblock(m->pairs, 2 * (size_t)m->cap * sizeof *m->pairs);
+    ctok_mem_unblock(m->joined, (size_t)m->cap * sizeof *m->joined);
+}
+
 static ctok_status make_room(ctok_mergeids *m) {
     if (m->cap - m->n >= CTOK_MERGE_BLOCK) return CTOK_OK;
     if (m->cap > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
     const uint32_t cap = m->cap ? 2 * m->cap : 8192;
-    uint32_t *pairs = ctok_mem_resize(m->pairs, cap, 2 * sizeof *pairs);
+    uint32_t *pairs = larger(m->pairs, 2 * (size_t)m->n, 2 * (size_t)cap);
     if (!pairs) return CTOK_ERR_MEMORY;
+    uint32_t *joined = larger(m->joined, m->n, cap);
+    if (!joined) {
+        ctok_mem_unblock(pairs, 2 * (size_t)cap * sizeof *pairs);
+        return CTOK_ERR_MEMORY;
+    }
+    free_room(m);
     m->pairs = pairs;
-    uint32_t *joined = ctok_mem_resize(m->joined, cap, sizeof *joined);
-    if (!joined) return CTOK_ERR_MEMORY;
     m->joined = joined;
     m->cap = cap;
     return CTOK_OK;
@@ -112,8 +128,7 @@ void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t,
 }
 
 void ctok_mergeids_free(ctok_mergeids *m) {
-    ctok_mem_free(m->pairs);
-    ctok_mem_free(m->joined);
+    free_room(m);
     ctok_mem_free(m->room);
     ctok_mergeids_init(m);
 }

@@ -97,7 +97,8 @@ size_t ctok_texttable_size(const ctok_texttable *t) {
 }
 
 ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t *ends, uint8_t *ids) {
-    ctok_sortkey *room = ctok_mem_alloc(t->n, 2 * sizeof *room);
+    const size_t size = ((size_t)t->n + 1) * 2 * sizeof(ctok_sortkey);
+    ctok_sortkey *room = ctok_mem_block(size);
     uint32_t total = 0;
     if (!room) return CTOK_ERR_MEMORY;
     const ctok_sortkey *sorted = ctok_bytesort(t->bytes, t->entries, sizeof *t->entries, t->n, room, room + t->n);
@@ -108,7 +109,7 @@ ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t
         ctok_le32_put(ends + 4 * (size_t)i, total);
         ctok_le32_put(ids + 4 * (size_t)i, e->id);
     }
-    ctok_mem_free(room);
+    ctok_mem_unblock(room, size);
     return CTOK_OK;
 }
 
