@@ -67,7 +67,7 @@ MODULES = {
     "spans": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "spmfile": ["mem", "bytesort", "spm"],
     "split": ["mem", "dfa", "split", "scan", "scan_gpt2", "scan_cl100k", "scan_o200k", "scan_deepseek", "unicode"],
-    "spmunigram": ["beside", "mem"],
+    "spmunigram": ["beside", "bestpath", "mem"],
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "stretches": ["mem", "bytesort", "counts", "utf8"],
@@ -81,7 +81,7 @@ MODULES = {
     "vocab": ["mem", "joins", "vocab"],
     "wordlevel": ["mem", "trie"],
     "wordpiece": ["mem", "trie", "utf8"],
-    "words": ["mem"],
+    "words": ["beside", "bestpath", "mem"],
 }
 
 MODE = os.environ.get("CTOK_BUILD") or "release"

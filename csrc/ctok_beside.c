@@ -18,11 +18,18 @@ static ctok_status add_row(ctok_beside *b, uint32_t *row) {
     return CTOK_OK;
 }
 
-/* The neighbours in p[0..n), number k, of which the first `known` bytes are those of the piece before. */
-static ctok_status add_piece(ctok_beside *b, const uint8_t *p, size_t n, size_t known, uint32_t k) {
+/* Where p[0..n) stands in a tree, or 0. */
+static uint32_t node_of(const ctok_trie *t, const uint8_t *p, size_t n) {
+    size_t at = CTOK_TRIE_ROOT;
+    for (size_t i = 0; i < n && (i == 0 || at); i++) at = ctok_trie_child(t, ctok_trie_unit(t, at), p[i]);
+    return (uint32_t)at;
+}
+
+/* The neighbours in p[0..n), of which the first `known` bytes are those of the piece before. */
+static ctok_status add_piece(ctok_beside *b, const uint8_t *p, size_t n, size_t known, const ctok_trie *t) {
     size_t size, at;
     ctok_beside_char *one = b->chars + ctok_beside_at(p, n, &size);
-    if (size == n && one != b->chars + CTOK_BESIDE_PLANE) one->piece = k + 1;
+    if (size > known && size <= n && one != b->chars + CTOK_BESIDE_PLANE) one->node = node_of(t, p, size);
     for (at = size; at < n; at += size) {
         one = b->chars + ctok_beside_at(p + at, n - at, &size);
         if (at + size <= known) continue;
@@ -32,7 +39,7 @@ static ctok_status add_piece(ctok_beside *b, const uint8_t *p, size_t n, size_t 
     return CTOK_OK;
 }
 
-ctok_status ctok_beside_init(ctok_beside *b, const uint8_t *data, const uint32_t *ends, uint32_t n) {
+ctok_status ctok_beside_init(ctok_beside *b, const uint8_t *data, const uint32_t *ends, uint32_t n, const ctok_trie *t) {
     uint32_t none;
     memset(b, 0, sizeof *b);
     b->chars = (ctok_beside_char *)ctok_mem_zeroed(CTOK_BESIDE_PLANE + 1, sizeof *b->chars);
@@ -41,7 +48,7 @@ ctok_status ctok_beside_init(ctok_beside *b, const uint8_t *data, const uint32_t
         const size_t size = ends[k] - begin, most = size < begin - before ? size : begin - before;
         size_t known = 0;
         while (known < most && data[before + known] == data[begin + known]) known++;
-        if (size) status = add_piece(b, data + begin, size, known, k);
+        if (size) status = add_piece(b, data + begin, size, known, t);
     }
     if (status != CTOK_OK) ctok_beside_free(b);
     return status;

@@ -1,4 +1,4 @@
-/* ctok_beside.h - which characters stand side by side in the pieces of a vocabulary, and so where a text may be cut for a search among them.
+/* ctok_beside.h - which characters stand side by side in the pieces of a vocabulary, and so where a text may be cut for a search.
  *
  * No piece reaches across a place between two characters that are neighbours in none. All paths through the pieces of a text go through
  * such a place, if what no piece covers is taken character by character: what lies on either side of it can be searched alone.
@@ -9,14 +9,14 @@
 #ifndef CTOK_BESIDE_H
 #define CTOK_BESIDE_H
 
-#include "ctok_base.h"
+#include "ctok_trie.h"
 
 #define CTOK_BESIDE_ROW 32u      /* bytes of a row */
 #define CTOK_BESIDE_PLANE 0x10000u
 
 typedef struct ctok_beside_char {
     uint32_t row;                /* 0: no piece has it behind another character */
-    uint32_t piece;              /* 1 + the place of the piece that is this character; 0: none, or it is beyond U+FFFF */
+    uint32_t node;               /* where it stands in the tree of pieces; 0: no piece begins with it, or it is beyond U+FFFF */
 } ctok_beside_char;
 
 typedef struct ctok_beside {
@@ -30,9 +30,10 @@ typedef struct ctok_beside {
  * b           uninitialised; on success owned by the caller and given back with ctok_beside_free.
  * data, ends  the texts of n pieces in UTF-8, in ascending byte order and one behind the other, and their cumulative end offsets. Not kept.
  *             What is not UTF-8 in them cuts less, or where no valid text has a character.
+ * t           the tree of these pieces. Not kept.
  *
  * Returns CTOK_OK or CTOK_ERR_MEMORY; b then owns nothing. Cost: a few nanoseconds a character; 512 KiB, touched where characters are. */
-ctok_status ctok_beside_init(ctok_beside *b, const uint8_t *data, const uint32_t *ends, uint32_t n);
+ctok_status ctok_beside_init(ctok_beside *b, const uint8_t *data, const uint32_t *ends, uint32_t n, const ctok_trie *t);
 
 /* ctok_beside_free - give everything back; one of zeros is allowed. */
 void ctok_beside_free(ctok_beside *b);
@@ -48,7 +49,8 @@ static inline size_t ctok_beside_at(const uint8_t *p, size_t left, size_t *size)
     return CTOK_BESIDE_PLANE;
 }
 
-/* ctok_beside_next - the first place in (pos, n) where p[0..n) may be cut, or n; *first is the line of the character at pos < n, *size its size. */
+/* ctok_beside_next - the first place in (pos, n) where p[0..n) may be cut, or n; *first is the line of the character at pos < n, and *size
+ * its size. */
 static inline size_t ctok_beside_next(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, const ctok_beside_char **first,
                                       size_t *size) {
     size_t at = pos, step;

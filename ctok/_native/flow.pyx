@@ -341,6 +341,10 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
     cdef ctok_status status
     if r.f.merges != NULL and r.f.merges.dropout > 0:
         return encode_afresh(r, p, start, n)
+    if n == 1 and r.f.merges == NULL and c.stops[0] - start > CTOK_CACHE_LONG:      # no cache would hold it
+        status = r.f.ops.encode(r.f.model, r.x.model, p + start, c.stops[0] - start, &c.ids, NULL)
+        settle(c)
+        return status
     n_misses = ctok_cache_probe(&c.cache, p, start, c.stops, n, end, c.keys, c.found, c.misses)
     c.side.n = 0
     for k in range(n_misses):

@@ -17,10 +17,10 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_beside cimport ctok_beside_free, ctok_beside_init
+from ctok._native.c_bestpath cimport ctok_bestpath_free, ctok_bestpath_init
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
-    CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport ctok_is_mark
 from ctok._native.model cimport Table
 from ctok._native.unigram cimport lattice, plant, set_unigram
@@ -103,8 +103,7 @@ cdef class SpmUnigram(ScoredPieces):
         if self.path_score_of != self.m.score_of:
             ctok_mem_free(self.path_score_of)
         ctok_mem_free(self.words.score_by_id)
-        ctok_mem_free(self.words.found)
-        ctok_beside_free(&self.words.beside)
+        ctok_bestpath_free(&self.words.paths)
 
     cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n):
         """The pieces that a text can give, as a table of their own; the others are learnt."""
@@ -302,24 +301,27 @@ cdef bint keeps_to_words(Table table) noexcept nogil:
 
 cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t n, uint64_t seed):
     cdef size_t i
+    cdef ctok_status status
     cdef double widest = fabs(m.score_of[0])
     w.m = m
     w.none = n
     w.seed = seed
     w.score_by_id = <float *>ctok_mem_zeroed(<size_t>n + 1, sizeof(float))
-    w.found = <float *>ctok_mem_alloc(<size_t>kept.n + 1, sizeof(float))
-    if w.score_by_id == NULL or w.found == NULL or ctok_beside_init(&w.beside, kept.data, kept.ends, kept.n) != CTOK_OK:
+    if w.score_by_id == NULL:
         raise MemoryError("no memory for the model")
-    w.found[0] = -INFINITY
     for i in range(kept.n):
-        w.found[i + 1] = <float>m.score_of[i + 1]
         w.score_by_id[kept.ids[i]] = <float>m.score_of[i + 1]
         if not fabs(m.score_of[i + 1]) <= widest:       # also what is not a number
             widest = fabs(m.score_of[i + 1])
     w.score_by_id[m.unk] = <float>m.score_of[0]
     w.widest = widest
     w.limit = <float>(RESTART - 1 - 64 * widest)
-    w.remembers = w.limit > 0
+    if not w.limit > 0:
+        return
+    status = ctok_bestpath_init(&w.paths, &m.trie, m.score_of, kept.data, kept.ends, kept.n)
+    if status == CTOK_ERR_MEMORY:
+        raise MemoryError("no memory for the model")
+    w.remembers = status == CTOK_OK
 
 
 def fail_after(long n):

@@ -1,6 +1,6 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from ctok._native.c_beside cimport ctok_beside
+from ctok._native.c_bestpath cimport ctok_bestpath
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 from ctok._native.viterbi cimport Node, UnigramModel
@@ -9,9 +9,8 @@ from ctok._native.viterbi cimport Node, UnigramModel
 cdef struct WordsModel:
     const UnigramModel *m
     float *score_by_id          # up to that of `none`
-    float *found                # as m.score_of, but [0] is minus infinity: no piece
-    ctok_beside beside          # where parts of a word can be searched alone
     ctok_id none                # no piece; its score is 0
+    ctok_bestpath paths         # where parts of a word can be searched alone, and how
     bint by_words               # does no piece reach across the start of a word?
     bint remembers              # are the scores such that words can be remembered?
     double widest               # no score is farther from 0

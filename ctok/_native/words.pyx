@@ -2,14 +2,15 @@
 
 Where no piece reaches across the start of a word, all paths go through it, and all that a word needs to know of the text before it is the
 sum there. Which path is best within the word hardly ever depends on that sum: only through roundings. So the best path of a word is found
-once, from 0, and kept with a limit. With n characters there are at most n tokens on a path, each rounding moves a sum by at most 2**-24 of
-its size, and no sum within the word is farther from 0 than the one before it by more than n times the widest score; so the decisions on the
-best path stay as they are as long as the least lead over a second best, found with the same roundings from 0,
+once, from 0, and kept with a limit. Each rounding moves a sum by at most 2**-24 of its size, and with n characters in the word no sum in
+it is farther from 0 than the one before it by more than n times the widest score. To a place on the best path lead k tokens of it, and no
+other path with more tokens than the c bytes before that place; so the best stays the best there as long as its lead over the second best,
+found with the same roundings from 0,
 
-    lead  >  2 * n * 2**-24 * (|sum before| + n * widest score)  +  2 * n * 2**-24 * n * widest score
+    lead  >  (k + c) * 2**-24 * (|sum before| + n * widest score)  +  (k + c) * 2**-24 * n * widest score
 
-and the limit is where that ends. Where the sum is within it, the path is taken and its scores are added, as they would have been. Else, and
-near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
+and the limit is where that first ends. Where the sum is within it, the path is taken and its scores are added, as they would have been.
+Else, and near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
 
 The same holds for the parts of a word between places that no piece reaches across (csrc/ctok_beside.h), of which there are far fewer
 different ones. So a word that is not remembered is put together from its parts; it holds as long as all of them do.
@@ -20,8 +21,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_next
+from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_places, ctok_places_node, ctok_places_start
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
-from ctok._native.c_trie cimport CTOK_TRIE_NO_BYTE, CTOK_TRIE_ROOT, ctok_trie_base, ctok_trie_piece, ctok_trie_unit
+from ctok._native.c_trie cimport ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
@@ -30,20 +32,12 @@ from ctok._native.c_words cimport (
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
-from ctok._native.viterbi cimport UnigramModel, char_size, viterbi_go_on
+from ctok._native.viterbi cimport UnigramModel, viterbi_go_on
 
 cdef enum:
     LONG = 1 << 14              # bytes from which on a word is encoded as an open text
     STOPS = 256 + 64            # places that ctok_words_cut may give
     REMEMBERED = 63             # bytes of the longest word that is remembered
-    PLACES = 68                 # places in it, and behind it those to which an unfinished character would lead
-
-# The best paths to all places of a word.
-cdef struct Places:
-    float best[PLACES]
-    float second[PLACES]        # the second best
-    uint32_t piece[PLACES]      # the last piece of the best
-    uint8_t start[PLACES]       # where that starts
 
 # What is known of a part of a text.
 cdef struct Answer:
@@ -56,7 +50,7 @@ cdef struct Answer:
 cdef struct WordsScratch:
     ctok_words memory
     UnigramScratch room
-    Places places
+    ctok_places places
     uint32_t stops[STOPS]
     uint64_t keys[STOPS][2]
     ctok_word *lines[STOPS]
@@ -175,68 +169,30 @@ cdef ctok_status work_out_long(Walk *k, const uint8_t *p, size_t n) noexcept nog
 
 # ---- one word, whatever the sum ----
 
-cdef inline void offer(Places *at, size_t place, float path, size_t start, uint32_t piece) noexcept nogil:
-    """A path to a place; one of minus infinity is none. Written without branches: which path is the better one cannot be foreseen."""
-    cdef float best = at.best[place]
-    cdef float second = at.second[place]
-    cdef float lower = best if path > best else path
-    at.second[place] = lower if lower > second else second
-    at.piece[place] = piece if path > best else at.piece[place]
-    at.start[place] = <uint8_t>start if path > best else at.start[place]
-    at.best[place] = path if path > best else best
-
-
-cdef size_t find_paths(const WordsModel *k, Places *at, const uint8_t *p, size_t n) noexcept nogil:
-    """The best paths to all places of p[0..n); returns how many characters there are."""
-    cdef const uint64_t *tree = k.m.trie.units
-    cdef const float *found = k.found
-    cdef uint64_t unit, root = ctok_trie_unit(&k.m.trie, CTOK_TRIE_ROOT)
-    cdef size_t i, e, size, s = 0, n_chars = 0
-    cdef uint32_t piece
-    cdef float here
-    cdef bint alone
-    for i in range(n + 1):
-        at.best[i] = at.second[i] = -INFINITY
-    at.best[0] = 0
-    while s < n:
-        size = char_size(p[s])
-        here = at.best[s]
-        unit = root
-        alone = False
-        e = s
-        while e < n:
-            unit = tree[ctok_trie_base(unit) + p[e]]
-            if unit & CTOK_TRIE_NO_BYTE != p[e]:
-                break
-            e += 1
-            piece = ctok_trie_piece(unit)
-            offer(at, e, here + found[piece], s, piece)
-            alone |= (e - s == size) & (piece != 0)
-        if not alone:
-            offer(at, s + size, here + <float>k.m.score_of[0], s, 0)
-        s += size
-        n_chars += 1
-    return n_chars
-
-
-cdef bint find(const WordsModel *w, Places *at, const uint8_t *p, size_t n, Answer *found) noexcept nogil:
+cdef bint find(const WordsModel *w, ctok_places *at, const uint8_t *p, size_t n, Answer *found) noexcept nogil:
     """The best path of p[0..n), and how long it is the best; False if there is none: it is not UTF-8."""
-    cdef size_t place = n, first = REMEMBERED + 1, n_chars = find_paths(w, at, p, n)
-    cdef float lead = INFINITY
-    cdef double far
+    cdef size_t place = n, first = REMEMBERED + 1, n_chars = ctok_bestpath_find(&w.paths, at, p, n), i
+    cdef uint32_t node
+    cdef double far = INFINITY
+    cdef double lead[REMEMBERED + 1]
+    cdef size_t ends[REMEMBERED + 1]
     if at.best[n] == -INFINITY:
         return False
     found.unknown = False
     while place:
         first -= 1
-        found.room[first] = w.m.id_of[at.piece[place]]
-        found.unknown |= at.piece[place] == 0
-        lead = min(lead, at.best[place] - at.second[place])
-        place = at.start[place]
+        node = ctok_places_node(at, place)
+        found.room[first] = w.m.id_of[piece_at(w.m, node)]
+        found.unknown |= node == 0
+        lead[first] = at.best[place] - at.second[place]
+        ends[first] = place
+        place = ctok_places_start(at, place)
+    for i in range(first, REMEMBERED + 1):              # there are i + 1 - first tokens, against as many as there are bytes
+        far = min(far, lead[i] / <double>(i + 1 - first + ends[i]))
     found.ids = found.room + first
     found.n = REMEMBERED + 1 - first
     # A 500th less than the bound says, for the roundings of this calculation and of the entry.
-    far = min(lead * 8372224.0 / <double>n_chars - 2 * <double>n_chars * w.widest - 1, <double>w.limit)
+    far = min(far * 16744448.0 - 2 * <double>n_chars * w.widest - 1, <double>w.limit)
     found.limit = <float>far if far > 0 else 0
     return True
 
@@ -265,6 +221,10 @@ cdef ctok_status give_part(Walk *k, const uint8_t *p, size_t n, size_t end, cons
     if fabsf(k.sum) < found.limit:
         return give_ids(k, found.ids, found.n)
     return work_out(k, p, n, end)
+
+
+cdef inline uint32_t piece_at(const UnigramModel *m, uint32_t node) noexcept nogil:
+    return ctok_trie_piece(ctok_trie_unit(&m.trie, node)) if node else 0
 
 
 cdef ctok_status give_character(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_t end, Answer *found) noexcept nogil:
@@ -299,10 +259,10 @@ cdef ctok_status give_parts(Walk *k, const uint8_t *p, size_t n, size_t end, con
     whole.n = 0
     whole.limit = k.w.limit if n <= REMEMBERED and remember else -1
     while at < n and status == CTOK_OK:
-        next = ctok_beside_next(&k.w.beside, p, at, n, &first, &size)
+        next = ctok_beside_next(&k.w.paths.beside, p, at, n, &first, &size)
         part.limit = -1
         if next - at == size and p[at] < 0xF0:
-            status = give_character(k, first.piece, p + at, size, end - n + next, &part)
+            status = give_character(k, piece_at(k.w.m, first.node), p + at, size, end - n + next, &part)
         elif at == 0 and next == n and n <= REMEMBERED:
             return give_part(k, p, n, end, key, line, &part)
         elif next - at <= REMEMBERED:

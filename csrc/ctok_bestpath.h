@@ -1,0 +1,61 @@
+/* ctok_bestpath.h - the best paths to all places of a short text through pieces that have scores.
+ *
+ * A path is a row of pieces, and of characters that are none, each of which costs the same. Its score is added up from 0 in single
+ * precision, one addition a piece, and of equal scores the path whose last piece starts first stays.
+ *
+ * The tree of pieces is read as cells with the scores in them. Read-only after it is built: any number of threads may use it.
+ */
+#ifndef CTOK_BESTPATH_H
+#define CTOK_BESTPATH_H
+
+#include "ctok_beside.h"
+
+#define CTOK_BESTPATH_BYTES 63u      /* of the longest text */
+#define CTOK_BESTPATH_PLACES 80u
+#define CTOK_BESTPATH_NODE 23u       /* bits of a node; in the bits above, where a piece starts */
+#define CTOK_BESTPATH_MAX_UNITS ((size_t)1 << CTOK_BESTPATH_NODE)
+
+/* A node: in the low half its link, in the high half the bits of the score of the piece that ends there, minus infinity if none does. The
+ * child for byte b is cell (link >> 9) + b, if the lowest 9 bits of its own link are b; link >> 9 is 0 where there are no children. */
+typedef uint64_t ctok_cell;
+
+typedef struct ctok_bestpath {
+    ctok_cell *cells;
+    size_t n_cells;
+    ctok_beside beside;
+    float unknown;                   /* the score of a character that is no piece */
+} ctok_bestpath;
+
+/* The text, zeros behind it, and for each place of it: the scores of the best and the second best path, and the last piece of the best. */
+typedef struct ctok_places {
+    float best[CTOK_BESTPATH_PLACES], second[CTOK_BESTPATH_PLACES];
+    uint32_t last[CTOK_BESTPATH_PLACES]; /* its node, 0: an unknown character; and where it starts */
+    uint8_t text[CTOK_BESTPATH_PLACES];
+} ctok_places;
+
+/* ctok_bestpath_init - read a tree of n pieces, as ctok_trie_init and ctok_beside_init were given it.
+ *
+ * b       zeros; on success owned by the caller and given back with ctok_bestpath_free.
+ * scores  by 1 + place; [0] is that of an unknown character. Numbers of single precision, not minus infinity. Not kept, as the tree.
+ *
+ * Returns CTOK_OK, CTOK_ERR_MEMORY (b then owns nothing), or CTOK_ERR_FORMAT: the tree has more than CTOK_BESTPATH_MAX_UNITS.
+ * Cost: a nanosecond or two a unit; 8 bytes a unit, and those of ctok_beside. */
+ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
+                               uint32_t n);
+
+/* ctok_bestpath_free - give everything back; one of zeros is allowed. */
+void ctok_bestpath_free(ctok_bestpath *b);
+
+/* ctok_bestpath_find - fill in the places of p[0..n), n <= CTOK_BESTPATH_BYTES. at->best[n] is minus infinity where p[0..n) ends inside a
+ * character. Returns how many characters there are. Cost: about 10 ns a byte. */
+size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n);
+
+static inline uint32_t ctok_places_node(const ctok_places *at, size_t place) {
+    return at->last[place] & (((uint32_t)1 << CTOK_BESTPATH_NODE) - 1);
+}
+
+static inline size_t ctok_places_start(const ctok_places *at, size_t place) {
+    return at->last[place] >> CTOK_BESTPATH_NODE;
+}
+
+#endif

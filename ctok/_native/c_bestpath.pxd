@@ -1,0 +1,20 @@
+from libc.stdint cimport uint8_t, uint32_t
+
+from ctok._native.c_beside cimport ctok_beside
+from ctok._native.c_trie cimport ctok_trie
+from ctok._native.c_vocab cimport ctok_status
+
+cdef extern from "ctok_bestpath.h" nogil:
+    const unsigned int CTOK_BESTPATH_BYTES
+    const unsigned int CTOK_BESTPATH_PLACES
+    ctypedef struct ctok_bestpath:
+        ctok_beside beside
+    ctypedef struct ctok_places:
+        float best[80]
+        float second[80]
+    ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
+                                   uint32_t n)
+    void ctok_bestpath_free(ctok_bestpath *b)
+    size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n)
+    uint32_t ctok_places_node(const ctok_places *at, size_t place)
+    size_t ctok_places_start(const ctok_places *at, size_t place)
