@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from struct import iter_unpack
 
 from ..errors import SpecError
@@ -33,8 +34,6 @@ class View:
         Id -> the token's bytes as the table has them.
     ids
         The reverse; of tokens with equal texts the one that a word gives.
-    parents
-        Of byte-pair models: id -> the two ids that were merged into it.
     fixed
         Ids that a vocabulary cannot do without: bytes and characters, special and unknown tokens.
     encode
@@ -52,12 +51,17 @@ class View:
         self.texts = {number: text for text, number in self.model.tokens}
         self.ids = dict(self.model.tokens)
         self.added = {token.id for token in spec.added_tokens}
-        self.parents = _parents(self.model, self.ids, self.texts) if isinstance(self.model, BPE) else {}
-        if isinstance(self.model, Pieces) and self.model.kind == "bpe":
-            self.parents = _parents_by_score(self.texts, self.ids, self.scores())
         self.fixed = {number for number, text in self.texts.items() if number in self.added or self._is_fixed(number, text)}
         self.encode = _encoder(spec, self.ids, self.byte_level)
         self.first_free = 1 + max([*self.texts, *self.added], default=-1)
+
+    @cached_property
+    def parents(self) -> dict[int, tuple[int, int]]:
+        """Of byte-pair models: id -> the two ids that were merged into it."""
+        if isinstance(self.model, BPE):
+            return _parents(self.model, self.ids, self.texts)
+        is_pairs = isinstance(self.model, Pieces) and self.model.kind == "bpe"
+        return _parents_by_score(self.texts, self.ids, self.scores()) if is_pairs else {}
 
     def _is_fixed(self, number: int, text: bytes) -> bool:
         model = self.model
