@@ -215,6 +215,11 @@ def test_k7_25_bytes_that_are_not_utf8(tmp_path, small_pieces):
         counted([b"ok", b"a\xff"])
 
 
+def test_last_line_stays_where_the_last_piece_is_left_out(tmp_path, small_pieces):
+    (tmp_path / "end.txt").write_bytes(b"ab\n" + b"c" * 2400 + b"\xff" * 591)
+    assert counted(tmp_path / "end.txt", errors="skip", lines=True) == {b"ab\n": 1, b"c" * 2400: 1}
+
+
 def test_a_character_cut_by_the_end_of_a_file_is_not_utf8(tmp_path):
     (tmp_path / "cut.txt").write_bytes(b"ab\xe6\x97")
     with pytest.raises(ctok.CorpusError, match="offset 2"):

@@ -262,13 +262,14 @@ class FileCorpus(Corpus):
         left = b""
         for data, read, is_last in self._pieces(path):
             stop = len(data) if is_last else data.rfind(b"\n") + 1
-            if not stop:
+            if not stop and not is_last:
                 left += data
                 continue
             lines, left = left + memoryview(data)[:stop], data[stop:]
             ends = array("Q")
             ends.frombytes(line_ends(lines))
-            yield Block(lines, ends, False, read)
+            if ends:
+                yield Block(lines, ends, False, read)
 
     def _records(self, path: str, reader: Any) -> Iterator[Block]:
         collected, read = _Collector(), 0
