@@ -27,7 +27,7 @@ from time import process_time
 from . import texts
 
 SLICE = 1_000_000  # characters
-LINES = 200
+LINES = 1000  # so many that a beginning does not count
 WARM_UP = "Good morning, Zo\u00eb! \u4e16\u754c 123 x = y[10];"
 ENGINES = ("ctok", "sentencepiece", "tokenizers", "kitoken", "tokie", "gigatoken", "tuetoken", "simple-sentencepiece")
 TASKS = ("encode", "steady", "nbest", "sample", "load", "line")
