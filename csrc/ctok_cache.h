@@ -118,6 +118,42 @@ static inline size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, s
     return n_misses;
 }
 
+/* ctok_cache_distinct - keep, of the misses of a block that are equal, only the first: what is new comes more than once, as a rule.
+ *
+ * All but misses as in ctok_cache_probe. The later ones go to repeats, with room for n_misses, and the number of the first to their outcomes;
+ * ctok_cache_repeat gives them its ids. Returns how many misses are left; *n_repeats the others. One that is not noticed does no harm.
+ */
+static inline size_t ctok_cache_distinct(const ctok_cache *c, const uint8_t *buf, size_t start, const uint32_t *stops,
+                                         uint64_t (*keys)[2], ctok_outcome *found, uint32_t *misses, size_t n_misses, uint32_t *repeats,
+                                         size_t *n_repeats) {
+    enum { PLACES = 1024, FEW = 8 };
+    *n_repeats = 0;
+    if (n_misses < FEW) return n_misses; /* a short text: not worth it */
+    uint32_t seen[PLACES] = {0};         /* a miss and 1 */
+    size_t kept = 0;
+    for (size_t k = 0; k < n_misses; k++) {
+        const uint32_t i = misses[k], stop = stops[i], begin = i ? stops[i - 1] : (uint32_t)start;
+        uint32_t *last = &seen[ctok_cache_hash(c, keys[i], 2) & (PLACES - 1)];
+        const uint32_t other = *last - 1;
+        if (*last && keys[other][0] == keys[i][0] && keys[other][1] == keys[i][1]) {
+            const uint32_t first = other ? stops[other - 1] : (uint32_t)start;
+            if (stop - begin <= CTOK_CACHE_SHORT || (stops[other] - first == stop - begin && memcmp(buf + first, buf + begin, stop - begin) == 0)) {
+                found[i].ids[0] = other;
+                repeats[(*n_repeats)++] = i;
+                continue;
+            }
+        }
+        *last = i + 1;
+        misses[kept++] = i;
+    }
+    return kept;
+}
+
+/* ctok_cache_repeat - give the repeats the outcomes of the firsts. */
+static inline void ctok_cache_repeat(ctok_outcome *found, const uint32_t *repeats, size_t n_repeats) {
+    for (size_t k = 0; k < n_repeats; k++) found[repeats[k]] = found[found[repeats[k]].ids[0]];
+}
+
 /* ctok_cache_emit - write the ids of n outcomes behind each other; out has room for all of them and 3 more. Returns how many ids. */
 static inline size_t ctok_cache_emit(const ctok_outcome *found, size_t n, const ctok_id *side, ctok_id *out) {
     ctok_id *at = out;

@@ -131,6 +131,20 @@ def test_encode_nul_bytes_equals_tiktoken():
 # ---- borders of blocks ----
 
 
+@pytest.mark.parametrize("pattern", [GPT2, O200K], ids=["gpt2", "o200k"])
+def test_encode_new_words_that_come_again_at_once_equals_tiktoken(pattern):
+    # Of equal pretokens that are new only the first is looked up: also long ones, which differ only behind the first 15 bytes.
+    tok, encoding = real_pair(pattern)
+    rng = random.Random(pattern)
+    for _ in range(20):
+        words = ["".join(rng.choices("qxzjkv\u0430\u0431\u4e2d", k=rng.randint(1, 12))) for _ in range(12)]
+        words += ["x" * rng.choice((14, 15, 16, 30, 31, 40)) + end for end in rng.choices("abcd", k=12)]
+        text = " ".join(rng.choices(words, k=150))
+        expected = encoding.encode_ordinary(text)
+        assert tok.encode(text) == expected
+        assert tok.count(text) == len(expected)
+
+
 @pytest.mark.parametrize("border", [512, 1 << 16, 1 << 20])
 @pytest.mark.parametrize("tail", ["I'll say  \n\n  1234 don't", "\u4e2d\u6587" * 20, " " * 70 + "x", EMOJI * 9, "<|endoftext|> <|endo"])
 def test_encode_around_a_border_of_blocks_equals_tiktoken(border, tail):

@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -95,6 +96,14 @@ def test_every_vector_equals_the_reference(kind):
 @given(text=TEXTS)
 def test_random_text_equals_the_reference(kind, text):
     check(kind, text)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_new_words_that_come_again_at_once_equals_the_reference(kind):
+    rng = random.Random(kind)
+    words = ["".join(rng.choices("abcthe\u00e9\u4e2d", k=rng.randint(1, 12))) for _ in range(20)]
+    words += ["a" * rng.choice((14, 15, 16, 30, 31, 40)) + end for end in "abcdefghij"]
+    check(kind, " ".join(rng.choices(words, k=120)))
 
 
 @pytest.mark.parametrize("kind", NAMES)

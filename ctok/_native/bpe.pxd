@@ -32,18 +32,18 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
 
 cdef enum:
     LANE = 62                   # bytes of the longest pretoken that is merged in a lane
-    LANES = 12
+    LANES = 32
 
 # One pretoken being merged beside others.
 cdef struct Lane:
     int32_t ranks[CTOK_LANE_PLACES]     # csrc/ctok_lane.h: of the symbol here and the next one
     ctok_id ids[CTOK_LANE_PLACES]
     uint64_t keys[CTOK_LANE_PLACES]     # csrc/ctok_joins.h: of the pairs whose ranks are being fetched,
-    uint64_t fetched                    # and their places
+    uint8_t waiting[CTOK_LANE_PLACES]   # and their places
     uint64_t places             # where symbols start
     uint32_t n
     uint32_t blocks             # of 16 ranks that are in use
-    size_t task
+    uint32_t n_waiting
 
 # A pretoken to merge, and where its ids are in the end.
 cdef struct MergeTask:
@@ -53,7 +53,7 @@ cdef struct MergeTask:
     size_t begin
     size_t count
 
-# Merge each of n pretokens of at most LANE bytes (v->joins must be there) and append their ids, in any order. After CTOK_ERR_BYTE,
+# Merge each of n pretokens of at most LANE bytes (v->joins must be there) and append their ids. After CTOK_ERR_BYTE,
 # tasks[*which] is the first one with a byte that has no token, at *bad.
 cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
                                 size_t *bad) noexcept nogil

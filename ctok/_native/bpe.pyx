@@ -18,6 +18,7 @@ Nothing here assumes that every token can be reached by merging.
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ctok._native.c_lane cimport ctok_lane_find
 from ctok._native.c_merge cimport (
     CTOK_LANE_NONE, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
     ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
@@ -199,68 +200,69 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
 
 # ---- many at once ----
 
-cdef inline void lane_fetch(const ctok_vocab *v, Lane *lane, unsigned int i, unsigned int k) noexcept nogil:
+cdef inline void lane_fetch(const ctok_vocab *v, Lane *lane, uint32_t number, unsigned int i, unsigned int k) noexcept nogil:
     """Begin to fetch the rank of the symbols at i and k, which stand side by side."""
-    lane.keys[i] = ctok_joins_key(lane.ids[i], lane.ids[k]) if i and k <= lane.n else CTOK_JOINS_NEVER
-    ctok_joins_fetch(&v.joins, lane.keys[i])
+    lane.keys[number] = ctok_joins_key(lane.ids[i], lane.ids[k])
+    lane.waiting[number] = <uint8_t>i
+    ctok_joins_fetch(&v.joins, lane.keys[number])
 
 
-cdef void lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
+cdef inline void lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
     """Join pairs of bytes of which nothing can come in the way.
 
     A pair of lower rank than any merge across the borders on its left and right is there, undisturbed, until its turn comes.
     """
-    cdef uint64_t pairs = 0, left
+    cdef uint64_t pairs = 0, joins = 0, left
     cdef uint32_t i
     cdef ctok_id before = CTOK_NO_ID
     cdef ctok_byte_pair here = ctok_vocab_byte_pair(v, text), behind
     for i in range(1, lane.n):
+        behind.crossing = CTOK_NO_ID
         if i + 1 < lane.n:
             behind = ctok_vocab_byte_pair(v, text + i)
-        else:
-            behind.crossing = CTOK_NO_ID
-        lane.ranks[i] = ctok_lane_rank(here.id, i)
-        pairs |= <uint64_t>(here.id < before) << i & <uint64_t>(here.id < behind.crossing) << i
+        lane.ranks[i] = CTOK_LANE_NONE if joins else ctok_lane_rank(here.id, i)     # the pair before has taken the byte at i
+        joins = <uint64_t>(here.id < before) & <uint64_t>(here.id < behind.crossing)
+        lane.ids[i] = here.id if joins else v.byte_id[text[i - 1]]
+        pairs |= joins << i
         before = here.crossing
         here = behind
     lane.places &= ~(pairs << 1)
-    left = pairs
+    left = (pairs | pairs >> 1) & lane.places & ~<uint64_t>1
     while left:
         i = ctok_lane_first(left)
         left &= left - 1
-        lane.ids[i] = ctok_lane_token(lane.ranks[i])
-        lane.ranks[i + 1] = CTOK_LANE_NONE
-    lane.fetched = (pairs | pairs >> 1) & lane.places & ~<uint64_t>1
-    left = lane.fetched
-    while left:
-        i = ctok_lane_first(left)
-        left &= left - 1
-        lane_fetch(v, lane, i, ctok_lane_next(lane.places, i))
+        lane_fetch(v, lane, lane.n_waiting, i, ctok_lane_next(lane.places, i))
+        lane.n_waiting += 1
 
 
-cdef void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
+cdef inline void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
     """Places 1..n are the bytes; on both sides of them stands a symbol that joins with nothing, so that no place is special."""
     cdef uint32_t i
     lane.n = n
     lane.blocks = (n + 16) // 16
     lane.places = ~<uint64_t>0 >> (62 - n)
-    lane.fetched = 0
     for i in range(16 * lane.blocks):
         lane.ranks[i] = CTOK_LANE_NONE
     lane.ids[0] = lane.ids[n + 1] = CTOK_NO_ID
-    for i in range(n):
-        lane.ids[i + 1] = v.byte_id[text[i]]
+    lane.ids[n] = v.byte_id[text[n - 1]]
+    lane.keys[0] = lane.keys[1] = CTOK_JOINS_NEVER
+    lane.waiting[0] = lane.waiting[1] = 0
+    lane.n_waiting = 0
     if n > 1:
         lane_first_merges(v, lane, text)
 
 
 cdef inline void lane_take(const ctok_vocab *v, Lane *lane) noexcept nogil:
-    """Read the ranks that were being fetched."""
-    cdef unsigned int i
-    while lane.fetched:
-        i = ctok_lane_first(lane.fetched)
-        lane.fetched &= lane.fetched - 1
-        lane.ranks[i] = ctok_lane_rank(ctok_joins_get(&v.joins, lane.keys[i]), i)
+    """Read the ranks that were being fetched: two, as a rule; place 0 never joins, so that it may stand for none."""
+    cdef unsigned int i = lane.waiting[0], k = lane.waiting[1]
+    cdef uint32_t number = 2
+    cdef int32_t first = ctok_lane_find(&v.joins, lane.keys[0], i)
+    lane.ranks[k] = ctok_lane_find(&v.joins, lane.keys[1], k)
+    lane.ranks[i] = first
+    while number < lane.n_waiting:
+        i = lane.waiting[number]
+        lane.ranks[i] = ctok_lane_find(&v.joins, lane.keys[number], i)
+        number += 1
 
 
 cdef inline bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
@@ -275,13 +277,13 @@ cdef inline bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
     lane.places ^= <uint64_t>1 << j
     lane.ids[i] = ctok_lane_token(least)
     lane.ranks[j] = CTOK_LANE_NONE
-    lane.fetched = <uint64_t>1 << i | <uint64_t>1 << h
-    lane_fetch(v, lane, i, ctok_lane_next(lane.places, i))
-    lane_fetch(v, lane, h, i)
+    lane.n_waiting = 2
+    lane_fetch(v, lane, 0, h, i)
+    lane_fetch(v, lane, 1, i, ctok_lane_next(lane.places, i))
     return True
 
 
-cdef ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
+cdef inline ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
     cdef unsigned int i = 1
     cdef ctok_id *at
     if ctok_ids_reserve(out, lane.n) != CTOK_OK:
@@ -310,44 +312,41 @@ cdef ctok_status merge_in_a_lane(const ctok_vocab *v, const uint8_t *p, uint32_t
     return lane_finish(&lane, &task, out, bad)
 
 
-cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
-                                size_t *bad) noexcept nogil:
-    # The look-ups of one pretoken wait for each other and for memory; those of several overlap.
-    cdef size_t started = 0, active = 0, place = 0, a
-    cdef size_t order[LANES]
-    cdef Lane *lane
-    cdef ctok_status status = CTOK_OK, outcome
-    while active < LANES and started < n:
-        lane_start(v, &lanes[active], tasks[started].p, tasks[started].n)
-        lanes[active].task = started
-        order[active] = active
-        active += 1
-        started += 1
+cdef void merge_lanes(const ctok_vocab *v, Lane *lanes, size_t active) noexcept nogil:
+    """Do all merges of the lanes, one of each in turn.
+
+    The look-ups of one pretoken wait for each other and for memory; those of several overlap. What is read was written a round ago.
+    """
+    cdef uint32_t order[LANES]
+    cdef size_t a, kept
+    for a in range(active):
+        order[a] = <uint32_t>a
     while active:
         for a in range(active):
             lane_take(v, &lanes[order[a]])
-        a = 0
-        while a < active:
-            lane = &lanes[order[a]]
-            if lane_step(v, lane):
-                a += 1
-                continue
-            outcome = lane_finish(lane, &tasks[lane.task], out, &place)
-            if outcome == CTOK_ERR_MEMORY:
-                return outcome
-            if outcome == CTOK_ERR_BYTE and (status == CTOK_OK or lane.task < which[0]):
-                status = outcome
-                which[0] = lane.task
-                bad[0] = place
-            if started < n:
-                lane_start(v, lane, tasks[started].p, tasks[started].n)
-                lane.task = started
-                started += 1
-                a += 1
-            else:
-                active -= 1
-                order[a] = order[active]
-    return status
+        kept = 0
+        for a in range(active):
+            order[kept] = order[a]
+            kept += lane_step(v, &lanes[order[a]])
+        active = kept
+
+
+cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
+                                size_t *bad) noexcept nogil:
+    cdef size_t start = 0, many, a
+    cdef ctok_status status
+    while start < n:
+        many = min(n - start, <size_t>LANES)
+        for a in range(many):
+            lane_start(v, &lanes[a], tasks[start + a].p, tasks[start + a].n)
+        merge_lanes(v, lanes, many)
+        for a in range(many):
+            status = lane_finish(&lanes[a], &tasks[start + a], out, bad)
+            if status != CTOK_OK:
+                which[0] = start + a
+                return status
+        start += many
+    return CTOK_OK
 
 
 # ---- neighbours ----

@@ -30,6 +30,9 @@ cdef extern from "ctok_cache.h" nogil:
         uint32_t n
     size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, size_t start, const uint32_t *stops, size_t n, size_t end,
                             uint64_t (*keys)[2], ctok_outcome *found, uint32_t *misses)
+    size_t ctok_cache_distinct(const ctok_cache *c, const uint8_t *buf, size_t start, const uint32_t *stops, uint64_t (*keys)[2],
+                               ctok_outcome *found, uint32_t *misses, size_t n_misses, uint32_t *repeats, size_t *n_repeats)
+    void ctok_cache_repeat(ctok_outcome *found, const uint32_t *repeats, size_t n_repeats)
     size_t ctok_cache_emit(const ctok_outcome *found, size_t n, const ctok_id *side, ctok_id *out)
     void ctok_cache_put(ctok_short_entry *line, const uint64_t *key, const ctok_id *ids, size_t n)
     bint ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t *key, ctok_long_entry **entry)

@@ -27,7 +27,8 @@ cdef struct Context:
     uint64_t keys[BLOCK][2]     # their keys,
     ctok_outcome found[BLOCK]   # what they give,
     uint32_t misses[BLOCK]      # which ones the cache does not hold,
-    uint64_t hashes[BLOCK]      # the hashes of those,
+    uint32_t repeats[BLOCK]     # and which of those are there before,
+    uint64_t hashes[BLOCK]      # the hashes of the others,
     MergeTask tasks[BLOCK]      # and which of them are to be merged;
     ctok_ids side               # ids of those that give more than 3
     Lane lanes[LANES]

@@ -12,9 +12,9 @@ from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_ne
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_KEY_BYTES, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     CTOK_PREFIXMEMO_YES,
-    ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_key_exact, ctok_literal_result, ctok_literals_find, ctok_long_entry,
-    ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
+    ctok_cache_distinct, ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
+    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_key_exact, ctok_literal_result, ctok_literals_find,
+    ctok_long_entry, ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
@@ -189,10 +189,11 @@ cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size
 
 cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
     """Settle the pretokens that the cache does not hold: look all of them up, merge those that are no token, remember the answers."""
-    cdef size_t i, k, begin, n_tasks = 0, n_small = 0, which = 0
+    cdef size_t i, k, begin, n_repeats = 0, n_tasks = 0, n_small = 0, which = 0
     cdef MergeTask task
     cdef ctok_status status = CTOK_OK
     c.side.n = 0
+    n_misses = ctok_cache_distinct(&c.cache, buf, start, c.stops, c.keys, c.found, c.misses, n_misses, c.repeats, &n_repeats)
     fetch_misses(c, v, buf, start, n_misses)
     for k in range(n_misses):
         i = c.misses[k]
@@ -222,6 +223,7 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
         task = c.tasks[k]
         remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count)
         settle_task(c, &task)
+    ctok_cache_repeat(c.found, c.repeats, n_repeats)
     return CTOK_OK
 
 

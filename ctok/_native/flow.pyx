@@ -16,8 +16,8 @@ from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free
 from ctok._native.c_engine cimport (
-    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, ctok_cache_emit, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_long_entry)
+    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_line,
+    ctok_cache_long, ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_long_entry)
 from ctok._native.c_mergelist cimport ctok_safecut_next
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
@@ -337,7 +337,7 @@ cdef ctok_status encode_afresh(Run *r, const uint8_t *p, size_t start, size_t n)
 cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n, size_t end) noexcept nogil:
     """Append the ids of the n complete pretokens of c.stops, the first of which begins at start; p is readable up to end."""
     cdef Context *c = r.c
-    cdef size_t k, i, begin, n_misses, n_tasks = 0, size = 0
+    cdef size_t k, i, begin, n_misses, n_repeats = 0, n_tasks = 0, size = 0
     cdef ctok_status status
     if r.f.merges != NULL and r.f.merges.dropout > 0:
         return encode_afresh(r, p, start, n)
@@ -346,6 +346,7 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
         settle(c)
         return status
     n_misses = ctok_cache_probe(&c.cache, p, start, c.stops, n, end, c.keys, c.found, c.misses)
+    n_misses = ctok_cache_distinct(&c.cache, p, start, c.stops, c.keys, c.found, c.misses, n_misses, c.repeats, &n_repeats)
     c.side.n = 0
     for k in range(n_misses):
         i = c.misses[k]
@@ -363,6 +364,7 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
             return status
     for k in range(n_tasks):
         keep(c, &c.tasks[k])
+    ctok_cache_repeat(c.found, c.repeats, n_repeats)
     for i in range(n):
         size += c.found[i].n
     if c.counting:
