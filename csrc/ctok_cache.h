@@ -120,8 +120,9 @@ static inline size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, s
 
 /* ctok_cache_distinct - keep, of the misses of a block that are equal, only the first: what is new comes more than once, as a rule.
  *
- * All but misses as in ctok_cache_probe. The later ones go to repeats, with room for n_misses, and the number of the first to their outcomes;
- * ctok_cache_repeat gives them its ids. Returns how many misses are left; *n_repeats the others. One that is not noticed does no harm.
+ * All but misses as in ctok_cache_probe. The later ones go to repeats, with room for n_misses, and the number of the first to their
+ * outcomes; ctok_cache_repeat gives them its ids. Returns how many misses are left; *n_repeats the others. One that is not noticed does
+ * no harm.
  */
 static inline size_t ctok_cache_distinct(const ctok_cache *c, const uint8_t *buf, size_t start, const uint32_t *stops,
                                          uint64_t (*keys)[2], ctok_outcome *found, uint32_t *misses, size_t n_misses, uint32_t *repeats,
@@ -137,7 +138,8 @@ static inline size_t ctok_cache_distinct(const ctok_cache *c, const uint8_t *buf
         const uint32_t other = *last - 1;
         if (*last && keys[other][0] == keys[i][0] && keys[other][1] == keys[i][1]) {
             const uint32_t first = other ? stops[other - 1] : (uint32_t)start;
-            if (stop - begin <= CTOK_CACHE_SHORT || (stops[other] - first == stop - begin && memcmp(buf + first, buf + begin, stop - begin) == 0)) {
+            const uint32_t n = stop - begin;
+            if (n <= CTOK_CACHE_SHORT || (stops[other] - first == n && memcmp(buf + first, buf + begin, n) == 0)) {
                 found[i].ids[0] = other;
                 repeats[(*n_repeats)++] = i;
                 continue;

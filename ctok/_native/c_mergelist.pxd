@@ -15,6 +15,7 @@ cdef extern from "ctok_pairmap.h" nogil:
     ctok_status ctok_pairmap_init(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n,
                                   size_t prefix, size_t *bad)
     void ctok_pairmap_free(ctok_pairmap *m)
+    uint64_t ctok_pair_key(ctok_id left, ctok_id right)
     const ctok_pair *ctok_pairmap_find(const ctok_pairmap *m, ctok_id left, ctok_id right)
     void ctok_pairmap_prefetch(const ctok_pairmap *m, ctok_id left, ctok_id right)
     const unsigned int CTOK_PAIR_ANSWERS

@@ -21,6 +21,7 @@ cdef struct Merges:
     ctok_pairmap pairs
     ctok_id unit[4][256]        # symbol of a byte (or ASCII character), by place: + 1 the last, + 2 not the first
     uint64_t *first_pairs       # what two symbols of one byte each join to: rank + 1 and id, 0 where they do not; by first << 8 | second
+    uint32_t *crossing          # NULL, or by the same two: no merge across the border between them has a lower rank
     ctok_id byte_token[256]     # <0xNN>
     ctok_id unk
     Unknown unknown
@@ -30,6 +31,7 @@ cdef struct Merges:
     bint byte_fallback
     bint shares_end             # the byte tokens of a character all end where it ends, not one byte behind the other
     bint ignore_merges
+    bint wide                   # are there ranks too large for a lane?
     uint32_t room               # symbols that a byte of a pretoken can give
     float dropout
     uint8_t prefix[AFFIXES + 1]

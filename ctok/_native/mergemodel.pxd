@@ -13,6 +13,7 @@ cdef class MergeList(MergeModel):
     cdef object _merges
     cdef bint _joins_unknown(self)
     cdef _set_first_pairs(self)
+    cdef _set_crossing(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
     cdef bint _set_pairs(self, Vocab pieces, merges, joined) except -1

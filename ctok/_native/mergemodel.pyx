@@ -5,12 +5,13 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.bpe cimport MergeTask
+from ctok._native.c_lane cimport CTOK_LANE_RANKS
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
 from ctok._native.c_mergelist cimport (
     CTOK_PAIR_ANSWERS, ctok_bytelevel_table, ctok_pair, ctok_pairmap_find, ctok_pairmap_free, ctok_pairmap_init)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status,
-    ctok_vocab_find)
+    ctok_vocab, ctok_vocab_find)
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport (
     AFFIXES, UNKNOWN_DROPPED, UNKNOWN_REFUSED, UNKNOWN_TOKEN, ListScratch, Merges, list_scratch_free, list_scratch_new, merges_encode,
@@ -37,6 +38,7 @@ cdef class MergeModel(Model):
         ctok_mem_free(self.m.known)
         ctok_mem_free(self.m.neighbours)
         ctok_mem_free(self.m.first_pairs)
+        ctok_mem_free(self.m.crossing)
 
     @property
     def streams(self):
@@ -112,11 +114,15 @@ cdef class MergeList(MergeModel):
         m.known = <uint8_t *>ctok_mem_zeroed(m.n_known, 1)
         m.neighbours = <uint64_t *>ctok_mem_zeroed(1 << CTOK_PAIR_ANSWERS, sizeof(uint64_t))
         m.first_pairs = <uint64_t *>ctok_mem_zeroed(1 << 16, sizeof(uint64_t))
-        if m.known == NULL or m.neighbours == NULL or m.first_pairs == NULL:
+        m.wide = len(merges) // 8 >= CTOK_LANE_RANKS
+        m.crossing = <uint32_t *>ctok_mem_alloc(1 << 16, sizeof(uint32_t)) if byte_level else NULL
+        if m.known == NULL or m.neighbours == NULL or m.first_pairs == NULL or (byte_level and m.crossing == NULL):
             raise MemoryError("no memory for the merges")
         self._set_first_pairs()
         if self.vocab.doubled is not None:
             m.pairs.hollow = 1      # by its id a token does not say how long it is, either
+        if byte_level:
+            self._set_crossing()
         m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
@@ -210,6 +216,26 @@ cdef class MergeList(MergeModel):
                 found = ctok_pairmap_find(&m.pairs, pairs[2 * i], pairs[2 * i + 1])
                 m.first_pairs[(byte_of[pairs[2 * i]] - 1) << 8 | (byte_of[pairs[2 * i + 1]] - 1)] = (
                     (<uint64_t>found.rank + 1) << 32 | found.joined)
+
+    cdef _set_crossing(self):
+        """The lowest rank of all merges across a border, by the bytes on its two sides: last of the left part, first of the right."""
+        cdef Merges *m = &self.m
+        cdef const ctok_vocab *v = m.vocab
+        cdef const uint32_t[::1] pairs = memoryview(self._merges).cast("B").cast("I")
+        cdef uint8_t[::1] first = bytearray(v.n_ids + 1), last = bytearray(v.n_ids + 1)
+        cdef uint32_t border, k
+        cdef size_t i
+        for k in range(v.n_tokens):
+            if v.begin[k] < v.begin[k + 1]:
+                first[v.id_of[k]] = v.bytes[v.begin[k]]
+                last[v.id_of[k]] = v.bytes[v.begin[k + 1] - 1]
+        memset(m.crossing, 0xFF, (1 << 16) * sizeof(uint32_t))
+        i = pairs.shape[0] // 2
+        while i:                                            # so that the lowest one is written last
+            i -= 1
+            if pairs[2 * i] < v.n_ids and pairs[2 * i + 1] < v.n_ids:
+                border = <uint32_t>last[pairs[2 * i]] << 8 | first[pairs[2 * i + 1]]
+                m.crossing[border] = <uint32_t>i
 
     cdef bint _joins_unknown(self):
         """Is a token that unknown characters give part of some merge?"""

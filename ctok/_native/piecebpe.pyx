@@ -15,6 +15,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.c_lane cimport CTOK_LANE_RANKS
 from ctok._native.c_mergelist cimport CTOK_PAIR_ANSWERS, ctok_pairmap_pieces, ctok_piece_ranks
 from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_zeroed, ctok_vocab, ctok_vocab_find
 from ctok._native.mergelist cimport UNKNOWN_TOKEN, Merges, char_size
@@ -79,6 +80,7 @@ cdef class PieceBPE(MergeModel):
         m.known = <uint8_t *>ctok_mem_zeroed(m.n_known, 1)
         m.neighbours = <uint64_t *>ctok_mem_zeroed(1 << CTOK_PAIR_ANSWERS, sizeof(uint64_t))
         m.first_pairs = <uint64_t *>ctok_mem_zeroed(1 << 16, sizeof(uint64_t))
+        m.wide = m.n_known >= CTOK_LANE_RANKS
         if m.known == NULL or m.neighbours == NULL or m.first_pairs == NULL:
             raise MemoryError("no memory for the merges")
         self._set_pairs(memoryview(scores).cast("B").cast("f") if self.table.n else memoryview(bytes(4)).cast("f"))
