@@ -6,6 +6,11 @@
 
 #include "ctok_mem.h"
 
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define CTOK_JSON_SSE2
+#endif
+
 typedef struct reader {
     ctok_json j;
     ctok_jsonvocab *f;
@@ -196,15 +201,31 @@ static text text_of(reader *r, const ctok_json_string *s) {
     return found;
 }
 
-static int add(reader *r, text left, text right) {
+static int add(reader *r, const text *left, const text *right) {
     ctok_mergeids *m = &r->f->merges;
-    if (left.n > CTOK_TEXT_MAX || right.n > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
-    const ctok_merge_text a = ctok_merge_text_of(left.at, left.n, left.readable), b = ctok_merge_text_of(right.at, right.n, right.readable);
+    if (left->n > CTOK_TEXT_MAX || right->n > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
+    const ctok_merge_text a = ctok_merge_text_of(left->at, left->n, left->readable);
+    const ctok_merge_text b = ctok_merge_text_of(right->at, right->n, right->readable);
     if (ctok_mergeids_add(m, &r->f->table, &a, &b) == CTOK_OK) {
         if (m->n_waiting == 0) r->scratch_n = 0;
         return 1;
     }
     return flush(r); /* again, for its error */
+}
+
+/* Where the only blank of a text is, or the text's length. */
+static size_t only_blank(const text *t) {
+    size_t at = 0, behind;
+#ifdef CTOK_JSON_SSE2
+    if (t->n <= 16 && t->readable >= 16) {
+        const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)t->at);
+        const unsigned blanks = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8(' '))) & ((1u << t->n) - 1);
+        return blanks && !(blanks & (blanks - 1)) ? ctok_lowest_bit(blanks) : t->n;
+    }
+#endif
+    while (at < t->n && t->at[at] != ' ') at++;
+    for (behind = at + 1; behind < t->n && t->at[behind] != ' ';) behind++;
+    return behind < t->n ? t->n : at;
 }
 
 static int read_merge_text(reader *r) {
@@ -217,11 +238,10 @@ static int read_merge_text(reader *r) {
         r->f->headers++;
         return 1;
     }
-    size_t at = 0, behind;
-    while (at < both.n && both.at[at] != ' ') at++;
-    for (behind = at + 1; behind < both.n && both.at[behind] != ' ';) behind++;
-    if (at == both.n || behind < both.n) return fail_merge(r, CTOK_JV_BLANK, s.begin);
-    return add(r, (text){both.at, at, both.readable}, (text){both.at + at + 1, both.n - at - 1, both.readable - at - 1});
+    const size_t at = only_blank(&both);
+    if (at == both.n) return fail_merge(r, CTOK_JV_BLANK, s.begin);
+    const text left = {both.at, at, both.readable}, right = {both.at + at + 1, both.n - at - 1, both.readable - at - 1};
+    return add(r, &left, &right);
 }
 
 static int read_merge_pair(reader *r) {
@@ -233,7 +253,7 @@ static int read_merge_pair(reader *r) {
         j->at++;
         if ((!a.plain || !b.plain) && !scratch_room(r, a.len + b.len)) return 0;
         const text left = text_of(r, &a), right = text_of(r, &b);
-        return add(r, left, right);
+        return add(r, &left, &right);
     }
     if (j->fault) return fail_merge(r, 0, 0);
     j->at = begin;
