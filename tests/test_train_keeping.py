@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import signal
 
 import pytest
 
@@ -11,6 +12,7 @@ import ctok
 from ctok import train
 from ctok.stagespecs import pretokenizers
 from ctok.train import BpeTrainer, WordPieceTrainer, _keeping, corpus
+from ctok.train._counting import Counting
 
 RNG = random.Random(4)
 WORDS = ["".join(RNG.choices("abcdef\u00e9\u4e00", k=RNG.randint(1, 9))) for _ in range(300)]
@@ -80,6 +82,29 @@ def test_counting_may_be_interrupted_again_and_again(tmp_path, paths):
     assert len(set(stood)) > 5
     assert len(os.listdir(tmp_path / "kept")) == 2
     assert trainer.train(paths, checkpoint=tmp_path / "kept") == trainer.train(paths)
+
+
+def test_ctrl_c_in_the_middle_of_a_block_is_raised_behind_it(tmp_path, paths, monkeypatch):
+    folder, fed = tmp_path / "kept", []
+    trainer, feed = TRAINERS["rule"], Counting.feed
+
+    def interrupted_feed(self, block):
+        if len(fed) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        feed(self, block)
+        fed.append(block)
+
+    monkeypatch.setattr(Counting, "feed", interrupted_feed)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train(paths, checkpoint=folder)
+    assert len(fed) == 6 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    n_blocks = len(fed)
+    fed.append(None)
+    spec = trainer.train(paths, checkpoint=folder)
+    n_left = len(fed) - n_blocks - 1
+    fed[:] = [None] * 6
+    assert spec == trainer.train(paths)
+    assert len(fed) - 6 == n_left + n_blocks
 
 
 def test_counting_is_kept_now_and_then(tmp_path, paths, monkeypatch):

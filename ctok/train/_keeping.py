@@ -50,6 +50,11 @@ class Keeping:
             self._file, self._n_blocks = state["file"], state["blocks"]
             counting.go_on(state, counts)
 
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is kept: there is a checkpoint, and the corpus is one of files."""
+        return self._said is not None
+
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks that are not counted yet."""
         if not isinstance(self._source, FileCorpus):

@@ -8,6 +8,7 @@ from warnings import warn
 from ..errors import TrainingError
 from ._checkpoint import Checkpoint
 from ._counting import Counting, free_memory, how_of
+from ._interrupts import Whole
 from ._keeping import Keeping
 from ._progress import reporting
 from .corpus import as_corpus
@@ -191,10 +192,17 @@ class SteppingTrainer:
     def _count(self, source: Corpus, num_threads: int | None, max_memory: int | None, saved: Checkpoint) -> Steps:
         with Counting(*self._stages(), num_threads, max_memory) as counting:
             keeping = Keeping(saved, source, counting, self._needs_order())
-            for block in keeping.blocks():
-                counting.feed(block)
-                keeping.keep_now_and_then()
+            blocks, whole = keeping.blocks(), Whole(keeping.is_on)
+            while True:
+                with whole:
+                    block = next(blocks, None)
+                    if block is not None:
+                        counting.feed(block)
+                        keeping.keep_now_and_then()
                 try:
+                    whole.stop()
+                    if block is None:
+                        break
                     yield "count", block.read if source.size is None else min(block.read, source.size), source.size
                 except BaseException:
                     keeping.keep()
