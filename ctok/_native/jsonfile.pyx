@@ -187,7 +187,7 @@ cdef class JsonFile:
 
     Notes
     -----
-    Runs without the GIL; about 10 ms for a file of 9 MB with 128 000 tokens and 280 000 merges.
+    Runs without the GIL; about 20 ms for a file of 9 MB with 128 000 tokens and 280 000 merges.
     """
 
     cdef ctok_jsonvocab f
