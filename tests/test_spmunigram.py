@@ -200,10 +200,12 @@ def test_damaged_states_are_refused_or_harmless():
 
 @pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
 def test_models_that_find_no_memory_work_later():
-    pieces = [UNK, ("aba", -30000.0, NORMAL), ("bab", -70000.0, NORMAL), ("babx", -4.0, NORMAL), ("xyz", -1000.0, USER_DEFINED)]
+    wide = [UNK, ("aba", -30000.0, NORMAL), ("bab", -70000.0, NORMAL), ("babx", -4.0, NORMAL), ("xyz", -1000.0, USER_DEFINED)]
+    near = [UNK, ("aba", -3.0, NORMAL), ("\u2581ab", -7.0, NORMAL), ("b", -4.0, NORMAL), ("xyz", -1.0, USER_DEFINED)]
     texts = [b"ab" * 300, b"axyzxyxb", b"q" * 90, b"ab" * 9000 + b"qqq", b"x" * 70, "\u2581ab\u2581q".encode() * 40]
-    for extra in ([], BYTES):
-        check_memory([spmunigram, unigram, unigram_open, viterbi, words, model], lambda extra=extra: kernel_of(pieces + extra), texts)
+    texts.append("\u2581abab,\u2581xyzb".encode() * 40)
+    for pieces in (wide, near, wide + BYTES, near + BYTES):
+        check_memory([spmunigram, unigram, unigram_open, viterbi, words, model], lambda pieces=pieces: kernel_of(pieces), texts)
 
 
 def test_a_long_text_without_blanks_needs_little():
