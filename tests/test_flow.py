@@ -331,6 +331,7 @@ DROPPING = [
     replace("x", ""),
     replace("[xa]*b", "", "Regex"),
     chain("normalizers", replace("x", ""), {"type": "Prepend", "prepend": "x"}),
+    chain("normalizers", {"type": "NFKC"}, replace(" +", " ", "Regex"), {"type": "Prepend", "prepend": "h l"}),
     {"type": "Lowercase"},
     None,
 ]
@@ -342,7 +343,7 @@ CUTTING = [metaspace("first"), metaspace("first", False), chain("pretokenizers",
 def test_metaspace_stands_first_only_where_the_text_begins(normalizer, cutter):
     mine, live = both(document(bare_bpe(), [("<s>", "s"), ("<n>", "n")], normalizer=DROPPING[normalizer], pre_tokenizer=CUTTING[cutter]))
     texts = [" a b", "xa b", "xxa<s>xb", "\x01a b", "\u0301a", "<n>a", "x<n>a", "xabab x", "x" * 5000 + "ab", "ab" * 10, ""]
-    texts += ["x", " <s>a", "x x"]
+    texts += ["x", " <s>a", "x x", "  h", "  <s>a", "xab\u00e9", "xa" * 9 + "c"]
     for text in texts:
         want = live.encode(text).ids
         assert mine.encode(text, **ALL) == want, text

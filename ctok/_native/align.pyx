@@ -119,6 +119,7 @@ cdef ctok_status sift_whole(Alignment *a, const Side *side, stretch_fn rest, con
 cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const Frame *frame) noexcept nogil:
     """A stretch of the text as it came."""
     cdef ctok_align *map = NULL
+    cdef bint certain = False
     cdef Frame inner = frame[0]
     cdef ctok_status status
     if a.f.normal == NULL:
@@ -131,7 +132,7 @@ cdef ctok_status align_segment(Alignment *a, const uint8_t *p, size_t n, const F
         status = normal_map(a.f.normal, p, n, a.origins, &a.normed, &map)
         inner.map = map
     if status == CTOK_OK and not a.is_later and a.f.cutter != NULL and ctok_cut_asks_start(a.f.cutter):
-        status = bytes_of_start(a.f, p, n, &a.zero)
+        status = bytes_of_start(a.f, p, n, &a.zero, &certain)
         a.is_later = a.zero == 0
     if status == CTOK_OK:
         status = sift_whole(a, &a.policy.normal, align_part, a.normed.at, a.normed.n, &inner)

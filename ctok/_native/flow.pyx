@@ -111,11 +111,13 @@ cdef ctok_status feed_segment(Run *r, const uint8_t *p, size_t n, bint end) noex
     r.s.in_segment = not end
     if r.f.normal != NULL:
         r.x.normed.n = 0
-        status = normal_feed(r.f.normal, &r.s.normal, p, n, end, &r.x.normed)
+        status = flow_start(r.f, r.s, &p, &n, end)
         if status == CTOK_OK:
-            status = flow_start(r.f, r.s, p, n, r.x.normed.n > 0)
+            status = normal_feed(r.f.normal, &r.s.normal, p, n, end, &r.x.normed)
         if status != CTOK_OK:
             return status
+        if r.s.has_start:
+            r.s.head.n = 0
         p = r.x.normed.at
         n = r.x.normed.n
     return sift(r, &(<const Policy *>r.e.policy).normal, &r.s.normed, feed_part, p, n, end)

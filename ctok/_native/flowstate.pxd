@@ -27,19 +27,20 @@ cdef struct FlowState:
     bint in_segment             # text between two added tokens has been fed to the normaliser,
     bint in_part                # and to the pre-tokenizer
     bint is_later               # something of the text came before
-    ctok_bytes head             # the text as far as the normaliser has given nothing yet, where the pre-tokenizer asks for its start
-    bint has_start              # it has given something, of which
+    ctok_bytes head             # its first bytes, held until it is certain where the normalised text starts, if the pre-tokenizer asks
+    bint has_start              # it is: of the normalised text
     size_t zero                 # so many bytes stem from place 0
 
 cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil
 cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil
 cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *source) noexcept nogil      # `to` is begun
 
-# The normaliser has taken n more bytes at the start of a text, and given something or nothing: find out what of it stems from place 0.
-cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t *p, size_t n, bint gave) noexcept nogil
+# Before a text is normalised: *p and *n become what is to be normalised now, which is nothing as long as its start is uncertain, and then
+# s.head; `end`: with these bytes the stretch ends.
+cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t **p, size_t *n, bint end) noexcept nogil
 
-# How many bytes stem from place 0 of the text, of what the normaliser makes of its first n bytes.
-cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero) noexcept nogil
+# How many bytes of the normalised text stem from place 0, as far as its first n bytes tell; *certain: more of them would not change that.
+cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero, bint *certain) noexcept nogil
 
 cdef bytes flow_window(const FlowState *s)
 cdef bytes flow_save(const Stages *f, const Policy *policy, const FlowState *s)

@@ -6,11 +6,11 @@ from libc.string cimport memset
 from ctok._native.c_added cimport CTOK_ADDED_SAVED, ctok_added_begin, ctok_added_load, ctok_added_save
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_set
 from ctok._native.c_cut cimport ctok_cut_asks_start
-from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, ctok_align
+from ctok._native.c_normal cimport CTOK_ORIGINS_REFERENCE, ctok_align, ctok_normal_state
 from ctok._native.c_utf8 cimport ctok_utf8_validate
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_mem_free, ctok_status
 from ctok._native.cut cimport cut_copy, cut_free, cut_load, cut_new, cut_save
-from ctok._native.normalize cimport normal_begin, normal_copy, normal_end, normal_load, normal_map, normal_save
+from ctok._native.normalize cimport normal_begin, normal_copy, normal_end, normal_feed, normal_load, normal_map, normal_save
 from ctok._native.rooms cimport Side
 
 from ..errors import StateError
@@ -20,7 +20,7 @@ cdef extern from "ctok_le.h" nogil:
     void ctok_le32_put(uint8_t *p, uint32_t x)
 
 cdef enum:
-    HEAD = 4096                 # bytes of a text in which a normaliser gives something, or has dropped its start
+    HEAD = 4096                 # the start of a normalised text is certain after so many bytes of the text
 
 
 cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil:
@@ -84,42 +84,66 @@ cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *sour
 
 # ---- where a normalised text starts ----
 
-cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero) noexcept nogil:
+cdef ctok_status bytes_of_start(const Stages *f, const uint8_t *p, size_t n, size_t *zero, bint *certain) noexcept nogil:
     cdef ctok_bytes out
     cdef ctok_align *map = NULL
+    cdef size_t some = min(n, <size_t>HEAD)
     cdef ctok_status status
+    while some < n and (p[some] & 0xC0) == 0x80:
+        some -= 1
     memset(&out, 0, sizeof(out))
     zero[0] = 0
-    status = normal_map(f.normal, p, n, CTOK_ORIGINS_REFERENCE, &out, &map)
-    while status == CTOK_OK and zero[0] < out.n and map[zero[0]].start == 0:
-        zero[0] += 1
+    status = normal_map(f.normal, p, some, CTOK_ORIGINS_REFERENCE, &out, &map)
+    if status == CTOK_OK:
+        while zero[0] < out.n and map[zero[0]].start == 0:
+            zero[0] += 1
+        certain[0] = some < n
+        if not certain[0] and out.n > 0 and map[0].end < some:
+            status = gives(f, p, some, certain)
     ctok_mem_free(map)
     ctok_bytes_free(&out)
     return status
 
 
-cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t *p, size_t n, bint gave) noexcept nogil:
-    cdef size_t some = min(n, HEAD - s.head.n)
+cdef ctok_status gives(const Stages *f, const uint8_t *p, size_t n, bint *something) noexcept nogil:
+    """Does the normaliser give something when these bytes have come, and more may come?"""
+    cdef ctok_normal_state state
+    cdef ctok_bytes out
+    cdef ctok_status status
+    memset(&state, 0, sizeof(state))
+    memset(&out, 0, sizeof(out))
+    status = normal_begin(f.normal, &state)
+    if status == CTOK_OK:
+        status = normal_feed(f.normal, &state, p, n, False, &out)
+        something[0] = out.n > 0
+    normal_end(&state)
+    ctok_bytes_free(&out)
+    return status
+
+
+cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t **p, size_t *n, bint end) noexcept nogil:
+    cdef bint certain = False
     cdef ctok_status status
     if s.is_later or s.has_start or f.cutter == NULL or not ctok_cut_asks_start(f.cutter):
         return CTOK_OK
-    while some < n and some > 0 and (p[some] & 0xC0) == 0x80:
-        some -= 1
-    status = ctok_bytes_append(&s.head, p, some)
-    if status != CTOK_OK or (not gave and some == n):
+    status = ctok_bytes_append(&s.head, p[0], n[0])
+    n[0] = 0
+    if status == CTOK_OK:
+        status = bytes_of_start(f, s.head.at, s.head.n, &s.zero, &certain)
+    if status != CTOK_OK or not (certain or end):
         return status
-    status = bytes_of_start(f, s.head.at, s.head.n, &s.zero)
     s.has_start = True
     s.is_later = s.zero == 0
-    s.head.n = 0
-    return status
+    p[0] = s.head.at
+    n[0] = s.head.n
+    return CTOK_OK
 
 
 # ---- saved states ----
 
 cdef bytes flow_window(const FlowState *s):
-    """The text that the first search still needs."""
-    return (<const char *>s.raw.window.at)[:s.raw.window.n]
+    """The text that has not reached the normaliser."""
+    return (<const char *>s.head.at)[:s.head.n] + (<const char *>s.raw.window.at)[:s.raw.window.n]
 
 
 cdef object push_part(ctok_bytes *out, const uint8_t *p, size_t n):
