@@ -20,7 +20,8 @@ cdef extern from "ctok_le.h" nogil:
     void ctok_le32_put(uint8_t *p, uint32_t x)
 
 cdef enum:
-    HEAD = 4096                 # the start of a normalised text is certain after so many bytes of the text
+    HEAD = 4095                 # the start of a normalised text is certain after so many bytes of the text
+    EAGER = 64                  # beyond so many it is looked for again only where their number doubles: the work stays linear
 
 
 cdef ctok_status flow_begin(const Stages *f, FlowState *s) noexcept nogil:
@@ -123,11 +124,14 @@ cdef ctok_status gives(const Stages *f, const uint8_t *p, size_t n, bint *someth
 
 cdef ctok_status flow_start(const Stages *f, FlowState *s, const uint8_t **p, size_t *n, bint end) noexcept nogil:
     cdef bint certain = False
+    cdef size_t before = s.head.n
     cdef ctok_status status
     if s.is_later or s.has_start or f.cutter == NULL or not ctok_cut_asks_start(f.cutter):
         return CTOK_OK
     status = ctok_bytes_append(&s.head, p[0], n[0])
     n[0] = 0
+    if not end and before >= EAGER and (before ^ s.head.n) < before:    # the same highest bit
+        return status
     if status == CTOK_OK:
         status = bytes_of_start(f, s.head.at, s.head.n, &s.zero, &certain)
     if status != CTOK_OK or not (certain or end):
