@@ -7,9 +7,10 @@ or ``coverage`` (the same with line tracing for coverage.py).
 
 import copy
 import os
+import re
 import runpy
 import sys
-from glob import glob
+from functools import cache
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -130,12 +131,33 @@ DIRECTIVES = {
 }
 
 
+@cache
+def named_in(path):
+    """The headers and declarations that a source names: what it includes and what it cimports."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    headers = re.findall(r'^\s*(?:#\s*include|cdef extern from) "(ctok_\w+\.h)"', text, re.MULTILINE)
+    rooms = re.findall(r"^from ctok\._native\.(\w+) cimport", text, re.MULTILINE)
+    return [f"csrc/{header}" for header in headers] + [f"ctok/_native/{room}.pxd" for room in rooms]
+
+
+def headers_of(sources):
+    """All headers of ours that are compiled with these sources."""
+    reached, ahead = set(), list(sources)
+    while ahead:
+        ahead += set(named_in(ahead.pop())) - reached
+        reached.update(ahead)
+    return sorted(path for path in reached if path.endswith(".h"))
+
+
 def extension(name, units):
+    sources = [f"ctok/_native/{name}.pyx", *(f"csrc/ctok_{unit}.c" for unit in units)]
+    own = [path for path in (f"ctok/_native/{name}.pxd",) if os.path.exists(path)]
     return Extension(
         f"ctok._native.{name}",
-        [f"ctok/_native/{name}.pyx", *(f"csrc/ctok_{unit}.c" for unit in units)],
+        sources,
         include_dirs=["csrc"],
-        depends=sorted(glob("csrc/*.h")),
+        depends=headers_of(sources + own),
         define_macros=MACROS,
         extra_compile_args=CFLAGS,
         extra_link_args=LDFLAGS,
