@@ -223,6 +223,23 @@ def test_call_that_raises_leaves_the_encoder_as_before(kind, chunk, error):
         assert ids + encoder.encode(rest, final=True) == want
 
 
+@pytest.mark.parametrize("kind", NAMES)
+def test_text_after_an_end_and_a_refused_or_loaded_state_begins_anew(kind):
+    tok, _ = pair(kind)
+    want = tok.encode("0 hello", **ALL)
+    encoder = tok.encoder(**ALL)
+    start = encoder.getstate()
+    for first in ("``", "hel", "e\u0301"):
+        encoder.encode(first)
+        encoder.encode("", final=True)
+        with pytest.raises(EncodeError):
+            encoder.encode(b"\xff")
+        assert encoder.encode("0 hello", final=True) == want
+        encoder.encode(first)
+        encoder.setstate(start)
+        assert encoder.encode("0 hello", final=True) == want
+
+
 def test_disallowed_token_cut_by_chunks_is_named_where_it_starts():
     for kind in NAMES:
         tok, _ = pair(kind)

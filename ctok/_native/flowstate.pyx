@@ -67,9 +67,8 @@ cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *sour
             status = CTOK_ERR_MEMORY
     if status != CTOK_OK:
         return status
-    if source.is_open:
-        f.ops.open_free(to.open)
-        to.open = open
+    f.ops.open_free(to.open)                    # it may be in the middle of a pretoken also where none is open in the source
+    to.open = open
     to.raw.at = source.raw.at
     to.normed.at = source.normed.at
     to.is_open = source.is_open
@@ -232,9 +231,10 @@ cdef object load_parts(const Stages *f, const Policy *policy, FlowState *s, list
             raise StateError("this state is damaged")
     if f.cutter != NULL:
         check_loaded(cut_load(f.cutter, &s.cut, cut, len(cut)))
+    f.ops.open_free(s.open)
+    s.open = NULL
     if flags & 1:
-        if s.open == NULL:
-            s.open = f.ops.open_new(f.model)
+        s.open = f.ops.open_new(f.model)
         check_loaded(CTOK_ERR_MEMORY if s.open == NULL else f.ops.open_load(s.open, open, len(open)))
     if (len(tail) > 4 if f.safe != NULL else flags & 1 and tail) or ctok_utf8_validate(tail, len(tail), &used) != CTOK_OK:
         raise StateError("this state is damaged")
