@@ -234,10 +234,10 @@ def test_text_after_an_end_and_a_refused_or_loaded_state_begins_anew(kind):
         encoder.encode("", final=True)
         with pytest.raises(EncodeError):
             encoder.encode(b"\xff")
-        assert encoder.encode("0 hello", final=True) == want
+        assert encoder.encode("0") + encoder.encode(" hello", final=True) == want
         encoder.encode(first)
         encoder.setstate(start)
-        assert encoder.encode("0 hello", final=True) == want
+        assert encoder.encode("0") + encoder.encode(" hello", final=True) == want
 
 
 def test_disallowed_token_cut_by_chunks_is_named_where_it_starts():
