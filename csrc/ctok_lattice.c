@@ -104,8 +104,8 @@ ctok_status ctok_lattice_build(ctok_lattice *l, const ctok_trie *t, const double
 void ctok_lattice_free(ctok_lattice *l) {
     ctok_mem_free(l->first);
     ctok_mem_free(l->tokens);
-    ctok_mem_free(l->sums); /* with totals behind them, */
-    ctok_mem_free(l->weights); /* and shares behind these */
+    ctok_mem_free(l->totals); /* with sums behind them, */
+    ctok_mem_free(l->shares); /* and weights behind these */
     memset(l, 0, sizeof *l);
 }
 
@@ -147,15 +147,48 @@ static double log_sum(const double *of, size_t n, double *shares, double *total)
     return high + log(*total);
 }
 
+#define MUCH 0x1p500
+
+ctok_status ctok_lattice_share(ctok_lattice *l, double alpha) {
+    const size_t places = l->n + 1;
+    l->shares = (double *)ctok_mem_alloc(ctok_lattice_n_tokens(l), sizeof(double));
+    l->totals = (double *)ctok_mem_zeroed(2 * places, sizeof(double));
+    if (l->shares == NULL || l->totals == NULL) return CTOK_ERR_MEMORY;
+    double *unit = l->totals + places; /* by place: log of the number that its total counts */
+    l->totals[0] = 1;
+    for (size_t e = 1; e < places; e++) {
+        const uint32_t lo = l->first[e], k = l->first[e + 1] - lo;
+        const ctok_lattice_token *tokens = l->tokens + lo;
+        double *shares = l->shares + lo, total = 0;
+        uint32_t best = 0;
+        if (k == 0) continue;
+        for (uint32_t i = 0; i < k; i++) {
+            shares[i] = alpha * tokens[i].score + unit[tokens[i].start];
+            if (shares[i] > shares[best]) best = i;
+        }
+        const double high = unit[e] = shares[best];
+        for (uint32_t i = 0; i < k; i++) {
+            shares[i] = (i == best ? 1 : exp(shares[i] - high)) * l->totals[tokens[i].start];
+            total += shares[i];
+        }
+        if (total > MUCH) { /* each place may double it */
+            for (uint32_t i = 0; i < k; i++) shares[i] /= total;
+            unit[e] += log(total);
+            total = 1;
+        }
+        l->totals[e] = total;
+    }
+    return CTOK_OK;
+}
+
 ctok_status ctok_lattice_weigh(ctok_lattice *l, double alpha, int nested) {
     const size_t places = l->n + 1, n = ctok_lattice_n_tokens(l);
-    double *room = (double *)ctok_mem_alloc(2 * n, sizeof(double));
-    l->sums = (double *)ctok_mem_zeroed(3 * places, sizeof(double));
-    l->weights = room;
-    if (room == NULL || l->sums == NULL) return CTOK_ERR_MEMORY;
-    l->totals = l->sums + places;
-    l->shares = room + n;
-    double *reach = nested ? l->totals + places : l->sums; /* by place: log of the sum over all ways to it, as tokens that start there see it */
+    l->shares = (double *)ctok_mem_alloc(2 * n, sizeof(double));
+    l->totals = (double *)ctok_mem_zeroed(3 * places, sizeof(double));
+    if (l->shares == NULL || l->totals == NULL) return CTOK_ERR_MEMORY;
+    l->sums = l->totals + places;
+    l->weights = l->shares + n;
+    double *reach = nested ? l->sums + places : l->sums; /* by place: log of the sum over all ways to it, as tokens that start there see it */
     for (size_t e = 1; e < places; e++) {
         const uint32_t lo = l->first[e], k = l->first[e + 1] - lo;
         const ctok_lattice_token *tokens = l->tokens + lo;
@@ -173,14 +206,20 @@ ctok_status ctok_lattice_weigh(ctok_lattice *l, double alpha, int nested) {
 
 ctok_status ctok_lattice_draw(const ctok_lattice *l, uint64_t *random, ctok_ids *tokens, double *share) {
     const size_t begin = tokens->n;
+    double probable = 1;
     *share = 0;
     for (size_t e = l->n; e;) {
         const uint32_t lo = l->first[e], hi = l->first[e + 1];
         uint32_t i = lo;
         if (hi - lo > 1) {
             double at = ctok_lattice_random(random) * l->totals[e];
-            while ((at -= l->shares[i]) >= 0 && i + 1 < hi) i++; /* roundings may leave a little at the end */
-            *share += l->weights[i] - l->sums[e];
+            while ((at -= l->shares[i]) >= 0 && i + 1 < hi) i++; /* roundings may leave a little at the end, */
+            while (i > lo && l->shares[i] == 0) i--;             /* where what cannot be drawn may stand */
+            probable *= l->shares[i] / l->totals[e];
+        }
+        if (probable < 1 / MUCH) {
+            *share += log(probable);
+            probable = 1;
         }
         if (ctok_ids_push(tokens, i) != CTOK_OK) {
             tokens->n = begin;
@@ -188,6 +227,7 @@ ctok_status ctok_lattice_draw(const ctok_lattice *l, uint64_t *random, ctok_ids 
         }
         e = l->tokens[i].start;
     }
+    *share += log(probable);
     ctok_lattice_turn(tokens, begin);
     return CTOK_OK;
 }

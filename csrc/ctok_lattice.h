@@ -22,11 +22,12 @@ typedef struct ctok_lattice {
     size_t n;                  /* bytes of the text */
     uint32_t *first;           /* n + 2: the tokens that end at e are first[e] .. first[e + 1] - 1, in ascending order of start */
     ctok_lattice_token *tokens;
-    /* of ctok_lattice_weigh */
-    double *sums;              /* by place: log of the sum of the weights of all tokens that end there */
-    double *totals;            /* the same sum, as that of the shares */
-    double *weights;           /* by token: log of its weight among those */
-    double *shares;            /* its weight as a share of the greatest of them */
+    /* of ctok_lattice_share and ctok_lattice_weigh */
+    double *totals;            /* by place: the sum of the shares of all tokens that end there */
+    double *shares;            /* by token: its weight among those, divided by a number that is the same for them */
+    /* of ctok_lattice_weigh alone */
+    double *sums;              /* by place: log of the sum of the weights */
+    double *weights;           /* by token: log of its weight */
 } ctok_lattice;
 
 /* What a search found: way k is tokens[ends[k - 1] .. ends[k]), ends[-1] = 0. All zeros at first; what a search before left is forgotten. */
@@ -55,11 +56,14 @@ static inline size_t ctok_lattice_n_tokens(const ctok_lattice *l) {
 
 /* ---- drawing ---- */
 
+/* ctok_lattice_share - ctok_lattice_weigh, not nested, of which only the shares are wanted, by which ctok_lattice_draw draws. Costs about half. */
+ctok_status ctok_lattice_share(ctok_lattice *l, double alpha);
+
 /* ctok_lattice_weigh - how probable each token is among those that end where it ends, which is what the functions below draw by.
  *
  * Its weight is exp(alpha * score) times the sum over all ways to its start. So a way has a probability proportional to exp(alpha * sum of its
  * scores). With `nested` the logarithm of the sum at the start is multiplied by alpha again where sums are added up, though not where tokens
- * are weighed against each other, as the `tokenizers` library has it. Once for each lattice. */
+ * are weighed against each other, as the `tokenizers` library has it. One of the two, once for each lattice. */
 ctok_status ctok_lattice_weigh(ctok_lattice *l, double alpha, int nested);
 
 /* ctok_lattice_draw - append a way; *share is the log of its probability. On an error `tokens` is as before. */

@@ -180,6 +180,20 @@ static void check_draws(const ctok_lattice *l, const trying *t, size_t k, uint64
     ctok_ids_free(&way);
 }
 
+/* The shares alone are those of a lattice that was weighed. */
+static void check_shares(const ctok_lattice *l, double alpha) {
+    ctok_lattice other = *l;
+    other.shares = other.totals = NULL;
+    if (ctok_lattice_share(&other, alpha) == CTOK_OK) {
+        for (size_t e = 1; e <= l->n; e++) {
+            for (uint32_t i = l->first[e]; i < l->first[e + 1]; i++)
+                need(fabs(other.shares[i] / other.totals[e] - exp(l->weights[i] - l->sums[e])) < 1e-9);
+        }
+    }
+    ctok_mem_free(other.shares);
+    ctok_mem_free(other.totals);
+}
+
 static void check(input *in, const ctok_trie *t, const double *score_of) {
     static trying tried;
     static const double alphas[] = {1, 0, 0.1, 3};
@@ -196,6 +210,7 @@ static void check(input *in, const ctok_trie *t, const double *score_of) {
     const ctok_status status = ctok_lattice_build(&l, t, score_of, how & 2, text, stops, n_stops);
     need(status == CTOK_OK || (status == CTOK_ERR_BYTE && !(how & 2)));
     if (status == CTOK_OK && ctok_lattice_weigh(&l, alphas[how >> 2 & 3], how & 16) == CTOK_OK) {
+        if (!(how & 16)) check_shares(&l, alphas[how >> 2 & 3]);
         tried.l = &l;
         tried.n = tried.count = 0;
         try_all(&tried, l.n, 0, 0);

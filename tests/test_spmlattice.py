@@ -110,6 +110,16 @@ def test_scored_draws_say_their_probability():
         assert isclose(known[tuple(ids)], score, rel_tol=1e-6)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 40.0])
+def test_draws_from_a_long_text_say_their_probability(alpha):
+    kernel = kernel_of([UNK, ("a", -1.0, NORMAL), ("aa", -2.0, NORMAL)])  # all ways have one score
+    ways = [1, 1]
+    while len(ways) <= 5000:
+        ways.append(ways[-1] + ways[-2])
+    for ids, score in kernel.sample_scored("a" * 5000, 3, alpha, seed=2):
+        assert sum(ids) == 5000 and isclose(score, -log(ways[5000]), rel_tol=1e-9)
+
+
 @pytest.mark.parametrize("best", [False, True])
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_distinct_draws_make_sums_unbiased(k, best):

@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_lattice cimport (
     ctok_lattice, ctok_lattice_best, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_draw, ctok_lattice_draw_distinct,
-    ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_weigh, ctok_ways, ctok_ways_free)
+    ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share, ctok_lattice_weigh, ctok_ways, ctok_ways_free)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
 from ctok._native.ids cimport ids_to_list
@@ -181,10 +181,10 @@ cdef bint is_certain(Lattice x, double alpha) noexcept:
     return alpha == 0 and not x.m.single
 
 
-cdef object weigh(Lattice x, double alpha):
+cdef object weigh(Lattice x, double alpha, bint for_draws=False):
     cdef ctok_status status
     with nogil:
-        status = ctok_lattice_weigh(&x.l, alpha, not x.m.single)
+        status = ctok_lattice_share(&x.l, alpha) if for_draws and x.m.single else ctok_lattice_weigh(&x.l, alpha, not x.m.single)
     if status != CTOK_OK:
         raise failure(status)
 
@@ -232,7 +232,7 @@ def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
     if nbest_size:
         find_best(x, nbest_size)
         return [draw_one(x, smoothing, &random, with_ends) for _ in range(k)]
-    weigh(x, smoothing)
+    weigh(x, smoothing, for_draws=True)
     for _ in range(k):
         x.way.n = 0
         status = ctok_lattice_draw(&x.l, &random, &x.way, &share)
