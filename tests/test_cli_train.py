@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from core import GPT2
-from ctok import load, train
+from ctok import formats, load, train
 from test_cli_commands import ctok  # noqa: F401 - a fixture
 
 TEXT = "the cat sat on the mat, the cat sat on the hat. " * 30 + "日本語 12345\n"
@@ -43,6 +43,19 @@ def test_train_bpe_writes_what_the_name_says(run, text, tmp_path, name, options)
     tok = load(tmp_path if name == "vocab.json" else tmp_path / name, **pattern)
     assert tok.decode(tok.encode(TEXT)) == TEXT
     assert len(tok.encode(TEXT)) < len(TEXT) / 2
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "word", "char"])
+def test_the_name_of_a_model_file_asks_for_its_manner(run, text, tmp_path, kind):
+    told = ["--set", "hard_vocab_limit=false"] if kind == "unigram" else []
+    done = run("train", kind, str(text), "--vocab-size", "40", "-o", str(tmp_path / "own.model"), *told)
+    assert done.status == 0, done.err
+    assert formats.load(tmp_path / "own.model").model.kind == kind
+
+
+def test_wordpiece_as_a_model_file_is_refused_before_training(run, text, tmp_path):
+    done = run("train", "wordpiece", str(text), "--vocab-size", "60", "-o", str(tmp_path / "own.model"))
+    assert done.status == 64 and "cannot say WordPiece" in done.err and not (tmp_path / "own.model").exists()
 
 
 def test_counts_of_shards_train_the_same(run, tmp_path):

@@ -32,12 +32,12 @@ def train_parser() -> Parser:
         "train",
         "Learn a vocabulary from files of text (also .gz, .xz, .jsonl, .parquet; patterns with * are taken) or from counts, and write it "
         "in the format that the name of OUT says: tokenizer.json or any other NAME.json, NAME.tiktoken, vocab.json (with merges.txt), "
-        "NAME.model, vocab.txt, NAME.bin.",
+        "NAME.model (in SentencePiece's manner), vocab.txt, NAME.bin.",
         "ctok train {bpe,unigram,wordpiece,word,char} FILE... --vocab-size N -o OUT [options]",
         "  ctok train bpe 'corpus/*.txt' --vocab-size 32000 -o tokenizer.json --special-token '<|endoftext|>'\n"
         "  ctok train bpe a.txt --vocab-size 50000 -o own.tiktoken --set form=bytes --set split=o200k\n"
         "  ctok train bpe --counts all.counts --vocab-size 32000 -o tokenizer.json\n"
-        "  ctok train unigram a.txt --vocab-size 8000 -o own.model --set style=sentencepiece",
+        "  ctok train unigram a.txt --vocab-size 8000 -o own.model",
     )
     parser.add_argument("kind", choices=tuple(TRAINERS), help="what is trained")
     _add_sources(parser)
@@ -91,7 +91,7 @@ def run_train(argv: list[str]) -> int:
     args = train_parser().parse(argv)
     if bool(args.paths) == bool(args.counts):
         raise UsageError("give files of text, or --counts")
-    trainer = _trainer(args, args.vocab_size)
+    trainer = _trainer(args, args.vocab_size, _manner(args.kind, args.output))
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
     options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}
     try:
@@ -111,7 +111,7 @@ def run_count_shard(argv: list[str]) -> int:
     if not args.paths:
         raise UsageError("give files of text")
     args.kind, args.special_token = "bpe", []
-    trainer = _trainer(args, 1)
+    trainer = _trainer(args, 1, {})
     lines = trainer._reads_lines() if args.lines is None else args.lines
     with reporting(None if args.quiet else _progress()) as report:
         options: dict[str, Any] = {"order": trainer._needs_order(), "lines": lines, "progress": report} | _settings(args)
@@ -149,10 +149,21 @@ def _corpus(args: argparse.Namespace) -> Any:
     return files(*args.paths, errors=args.errors, field=args.field, lines=bool(args.lines))
 
 
-def _trainer(args: argparse.Namespace, vocab_size: int) -> Any:
+def _manner(kind: str, path: str) -> dict[str, Any]:
+    """Return the options that the output's format asks for."""
+    from ..formats import format_of
+
+    if format_of(path) != "sentencepiece":
+        return {}
+    if kind == "wordpiece":
+        raise UsageError(f"a SentencePiece model cannot say WordPiece; write {path!r} as a .json file or a vocab.txt")
+    return {"form": "sentencepiece"} if kind == "bpe" else {"style": "sentencepiece"}
+
+
+def _trainer(args: argparse.Namespace, vocab_size: int, manner: dict[str, Any]) -> Any:
     from .. import train
 
-    options = dict(_option(text) for text in args.set)
+    options = manner | dict(_option(text) for text in args.set)
     if args.special_token:
         options["special_tokens"] = args.special_token
     try:
