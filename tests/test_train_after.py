@@ -88,6 +88,15 @@ def test_extended_ranks_keep_old_ids_and_load_in_tiktoken(tmp_path):
     assert tok.count(" ".join(NEW)) < ctok.Tokenizer.from_spec(old).count(" ".join(NEW))
 
 
+def test_k6_47_ranks_with_special_tokens_become_a_tokenizer_json(tmp_path):
+    tok = ctok.Tokenizer.from_spec(train.BpeTrainer(280, form="bytes", special_tokens=["<s>"]).train(OLD))
+    tok.save(tmp_path / "tokenizer.json")
+    live = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    again = ctok.load(tmp_path / "tokenizer.json")
+    for text in [*OLD[:20], TEXT, "<s>the<s>"]:
+        assert live.encode(text).ids == again.encode(text, allowed_special="all") == tok.encode(text, allowed_special="all")
+
+
 def test_extended_merges_keep_old_ids_and_load_in_tokenizers(tmp_path):
     old = spec_of_live(live_merges(), tmp_path)
     spec = extend(old, NEW, 15)

@@ -3,7 +3,10 @@
 import logging
 import os
 import random
+import subprocess
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import anyio
 import pytest
@@ -81,6 +84,25 @@ def test_progress_true_shows_a_bar_on_a_terminal(monkeypatch, capsys, small_step
     monkeypatch.setattr(_progress, "_is_terminal", lambda: True)
     TRAINER.train(TEXTS, progress=True)
     assert "learning merges" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closing", ["", "import os; os.close(1); os.close(2)"], ids=["broken", "closed"])
+def test_k2_22_training_finishes_where_nobody_reads_its_progress(tmp_path, closing):
+    code = "from ctok import train\ntrain.BpeTrainer(300).train(['the cat sat on the mat '] * 2000, progress=True)\nopen('done', 'w')"
+    ours = {**os.environ, "PYTHONPATH": str(Path(ctok.__file__).parent.parent)}
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        subprocess.run([sys.executable, "-c", f"{closing}\n{code}"], cwd=tmp_path, env=ours, stdout=writer, stderr=writer, timeout=60)
+    finally:
+        os.close(writer)
+    assert (tmp_path / "done").exists()
+
+
+def test_k8_08_a_corpus_made_by_python_is_counted_by_threads():
+    made = (" ".join(reversed(text.split(" "))) for text in TEXTS)
+    again = [" ".join(reversed(text.split(" "))) for text in TEXTS]
+    assert TRAINER.train(made, num_threads=4) == TRAINER.train(again, num_threads=1)
 
 
 # ---- stopping and going on ----
