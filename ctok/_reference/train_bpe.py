@@ -11,7 +11,9 @@ from itertools import pairwise
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
 
+    Symbol = TypeVar("Symbol")  # a text, or an id
     Word = tuple[list[bytes], int]
     Pair = tuple[bytes, bytes]
 
@@ -27,7 +29,7 @@ def pairs_of(words: Iterable[Word]) -> dict[Pair, int]:
     return counts
 
 
-def join_all(symbols: Sequence[bytes], pair: Pair, joined: bytes) -> list[bytes]:
+def join_all(symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], joined: Symbol) -> list[Symbol]:
     """Return the symbols with a pair joined wherever it stands, from the left."""
     out, at = [], 0
     while at < len(symbols):
@@ -99,18 +101,8 @@ def go_on(
         new = max(texts) + 1
         texts[new] = texts[best[0]] + texts[best[1]].removeprefix(prefix)
         merges.append(best)
-        words = [(_joined(ids, best, new), count) for ids, count in words]
+        words = [(join_all(ids, best, new), count) for ids, count in words]
     return merges
-
-
-def _joined(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
-    out: list[int] = []
-    for number in ids:
-        if out and (out[-1], number) == pair:
-            out[-1] = new
-        else:
-            out.append(number)
-    return out
 
 
 def _best(counts: dict[Pair, int], tie: str, numbers: dict[bytes, int]) -> Pair:

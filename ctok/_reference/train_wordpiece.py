@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from .train_bpe import join_all
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,14 +60,4 @@ def merges(
             number = ids[text] = len(tokens)
             tokens.append(text)
             yield text
-        spelt = [(_merged(word, pair, number), count) for word, count in spelt]
-
-
-def _merged(word: list[int], pair: tuple[int, int], number: int) -> list[int]:
-    made: list[int] = []
-    for part in word:
-        if made and (made[-1], part) == pair:
-            made[-1] = number
-        else:
-            made.append(part)
-    return made
+        spelt = [(join_all(word, pair, number), count) for word, count in spelt]

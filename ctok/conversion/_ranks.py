@@ -15,6 +15,7 @@ from ..errors import PatternError, SpecError
 from ..spec import BPE, AddedToken, Spec, Split, TokenTable
 from ..stages._pattern.fused import fused
 from ..stages._pattern.oniguruma import translate
+from ..stages.cutters import flat
 from ..stages.postprocessors import build_post_processor
 from ..stagespecs import decoders, normalizers, pretokenizers
 from ..stagespecs.spelling import unspell
@@ -23,7 +24,6 @@ from ._merges import SPELLINGS, last_merges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import NoReturn
 
     from ..spec import Record
@@ -64,7 +64,7 @@ def as_ranks(spec: Spec) -> Conversion:
     model = spec.model
     if not isinstance(model, BPE):
         raise SpecError(f"a rank file cannot say {spec.name!r}: its model is {type(model).__name__}, not byte-pair encoding")
-    steps = list(_flat(spec.pre_tokenizer))
+    steps = [] if spec.pre_tokenizer is None else flat(spec.pre_tokenizer)
     if not steps or not isinstance(steps[-1], pretokenizers.ByteLevel):
         raise SpecError(f"a rank file cannot say {spec.name!r}: its tokens are texts, not bytes (no ByteLevel pre-tokenizer)")
     tokens = _bytes_of(spec)
@@ -96,14 +96,6 @@ def _lost(spec: Spec) -> list[str]:
     if spec.model.dropout:
         lost.append(f"the model's dropout {spec.model.dropout}")
     return lost
-
-
-def _flat(record: Record | None) -> Iterator[Record]:
-    if isinstance(record, pretokenizers.Sequence):
-        for step in record.steps:
-            yield from _flat(step)
-    elif record is not None:
-        yield record
 
 
 # ---- the split pattern ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..stagespecs import postprocessors as records
+from .sequences import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def around(record: Record | None) -> tuple[Ids, Ids]:
     SpecError
         ctok cannot run the post-processor, it contradicts itself, or the text does not come exactly once.
     """
-    steps = [] if record is None else [step for step in _flat(record) if type(step) is not records.ByteLevel]
+    steps = [] if record is None else [step for step in flat(record, records.Sequence) if type(step) is not records.ByteLevel]
     if not steps:
         return (), ()
     found = _template(steps[0]) if len(steps) == 1 else None
@@ -30,10 +31,6 @@ def around(record: Record | None) -> tuple[Ids, Ids]:
 
         return build_post_processor(record).around()
     return found
-
-
-def _flat(record: Record) -> list[Record]:
-    return [step for part in record.steps for step in _flat(part)] if isinstance(record, records.Sequence) else [record]
 
 
 def _template(record: Record) -> tuple[Ids, Ids] | None:

@@ -51,7 +51,7 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
     flow = Flow(model, normalizer, cutter, added, lambda: _signature(spec), safe, shown_unk)
     template = around(spec.post_processor)
     called = {number: text for content, number, _, text in added if text not in (None, content)}
-    shown = vocab if not called else _renamed(spec, byte_level, declared, called)
+    shown = vocab if not called else _renamed(spec, model, byte_level, declared, called)
     return vocab, flow, template, _decoding(spec, shown, byte_level=byte_level and isinstance(model, MergeList))
 
 
@@ -120,7 +120,9 @@ def _without_doubles(tokens: TokenTable, declared: tuple[Declared, ...]) -> Voca
     return Vocab(table.data, table.ends, table.ids, declared + others, joins=False)
 
 
-def _renamed(spec: Spec, byte_level: bool, declared: tuple[Declared, ...], called: dict[int, str]) -> Vocab:
+def _renamed(spec: Spec, model: Model, byte_level: bool, declared: tuple[Declared, ...], called: dict[int, str]) -> Vocab:
     """The vocabulary for decoding, where the normalizer spells added tokens otherwise: the reference decodes to that spelling."""
     names = tuple([(called.get(token[1], token[0]), *token[1:]) for token in declared])
-    return _vocabulary(spec, build_model(spec.model, byte_level, names), names)
+    if isinstance(model, MergeList):  # which has a vocabulary of its own
+        model = build_model(spec.model, byte_level, names)
+    return _vocabulary(spec, model, names)

@@ -8,6 +8,7 @@ from ..errors import PatternError, SpecError
 from ..spec import Record
 from ..spec import Split as MatchesOnly
 from ..stagespecs import pretokenizers as records
+from . import sequences
 
 __all__ = ["build_cutter", "flat"]
 
@@ -45,7 +46,7 @@ def build_cutter(record: Record | None) -> Cutter:
 
 def flat(record: Record) -> list[Record]:
     """Return the pre-tokenizers of a sequence, also of one that holds others."""
-    return [step for part in record.steps for step in flat(part)] if isinstance(record, records.Sequence) else [record]
+    return sequences.flat(record, records.Sequence)
 
 
 def _fuse(record: Record) -> Record:

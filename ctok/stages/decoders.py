@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._native.chains import Chain, Decoding
 from ..errors import SpecError
 from ..stagespecs import decoders as records
+from .sequences import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def build_decoder(record: Record | None, vocab: Vocab, *, byte_level: bool = Fal
     -----
     Costs microseconds; the tables are made when something is decoded.
     """
-    ops = [_op("begin", put=" ", flag=True)] if record is None else list(_ops(_flat(record)))
+    ops = [_op("begin", put=" ", flag=True)] if record is None else list(_ops(flat(record, records.Sequence)))
     return Decoding(vocab, Chain(ops), byte_level)
 
 
@@ -65,14 +66,6 @@ def _op(
     kind: str, find: str | Callable[[bytes], bytes] = "", put: str = "", *, left: int = 0, right: int = 0, flag: bool = False
 ) -> Op:
     return kind, find.encode() if isinstance(find, str) else find, put.encode(), left, right, flag
-
-
-def _flat(record: Record) -> Iterator[Record]:
-    if isinstance(record, records.Sequence):
-        for step in record.steps:
-            yield from _flat(step)
-    else:
-        yield record
 
 
 def _ops(steps: Iterable[Record]) -> Iterator[Op]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TrainingError
+from ._alphabet import BLANK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["with_samples"]
 
-BLANK = "\u2581"
 SAMPLES = 4  # the field of a .model
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._native.counting import CountTable
 from ..spec import Spec
+from ._alphabet import BLANK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["ALIASES", "BYTES", "DEFAULTS", "STYLES", "blanks", "complete", "cut_out", "cutter", "head", "spec_of", "style_defaults"]
 
 STYLES = ("huggingface", "sentencepiece")
-BLANK = "\u2581"
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 ROLES = ("unk", "bos", "eos", "pad")
 DEFAULTS: dict[str, Any] = {

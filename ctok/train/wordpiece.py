@@ -158,4 +158,3 @@ class WordPieceTrainer(SteppingTrainer):
             decoders.WordPiece(o.continuing_subword_prefix),
             roles=roles | {"unk": o.unk_token},
         )
-

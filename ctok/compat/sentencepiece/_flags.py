@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["DEFAULTS", "UNUSED", "of_mapping", "of_text"]
+__all__ = ["DEFAULTS", "of_mapping", "of_text"]
 
 # Option -> default, whose type is that of the option.
 DEFAULTS: dict[str, Any] = {
@@ -63,7 +63,7 @@ DEFAULTS: dict[str, Any] = {
     "random_seed": 0,
 }
 # What has nothing to decide here: counts have 64 bits, nothing is logged, the reference itself only keeps the languages.
-UNUSED = ("accept_language", "minloglevel", "train_extremely_large_corpus", "mining_sentence_size", "training_sentence_size")
+_UNUSED = ("accept_language", "minloglevel", "train_extremely_large_corpus", "mining_sentence_size", "training_sentence_size")
 # What would change the result, and is not done.
 _REFUSED = (
     "auto_character_coverage",
@@ -105,7 +105,7 @@ def of_mapping(given: Mapping[str, Any]) -> dict[str, Any]:
                 raise NotImplementedError(f"ctok.compat.sentencepiece does not train with {name}")
         elif name in DEFAULTS:
             found[name] = _read(name, value, DEFAULTS[name])
-        elif name not in UNUSED:
+        elif name not in _UNUSED:
             raise ModelError(f'NOT_FOUND: unknown field name "{name}" in TrainerSpec.')
     return found
 

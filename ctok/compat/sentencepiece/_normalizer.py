@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["SentencePieceNormalizer"]
+    from ...spec import Record
+
+__all__ = ["SentencePieceNormalizer", "record_of"]
 
 _RULE_FILE = 6  # the field that names a file of rules
 
@@ -81,12 +83,10 @@ class SentencePieceNormalizer:
 
     def _set(self, content: bytes, given: dict[str, bool] | None = None) -> None:
         from ...stages.normalizers import build_normalizer
-        from ...stagespecs.sentencepiece import Normalizer
 
         try:
             self._content = changed(NORMALIZER, content, given, complete=True) if given else content
-            said = read(NORMALIZER, [(self._content, 0)])
-            self._normalizer: Any = build_normalizer(Normalizer(said.pop("precompiled_charsmap"), **said))
+            self._normalizer: Any = build_normalizer(record_of(self._content))
         except CtokError as error:
             raise ModelError(f"INTERNAL: {error}") from error
 
@@ -129,6 +129,14 @@ class SentencePieceNormalizer:
 
     Normalize = normalize
     Decompile = decompile
+
+
+def record_of(settings: bytes) -> Record:
+    """Return what a message of settings says, as a stage."""
+    from ...stagespecs.sentencepiece import Normalizer
+
+    said = read(NORMALIZER, [(settings, 0)])
+    return Normalizer(said.pop("precompiled_charsmap"), **said)
 
 
 # ---- sources ----

@@ -7,6 +7,7 @@ import os
 from ...errors import CorpusError, CtokError, TrainingError
 from . import _flags
 from ._errors import ArgumentError, ModelError
+from ._normalizer import SentencePieceNormalizer, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,24 +262,20 @@ def _lines_of(path: str) -> list[str]:
 def _normalizer(o: dict[str, Any], given: Any) -> Record | None:
     """The normalizer that is given, or that of a file of rules; None: the one that is named."""
     if given is not None:
-        from ...formats._spm_fields import NORMALIZER, read
-        from ...stagespecs.sentencepiece import Normalizer
-
-        said = read(NORMALIZER, [(given.serialized_normalizer_spec(), 0)])
-        return Normalizer(said.pop("precompiled_charsmap"), **said)
-    if o["normalization_rule_tsv"]:
-        made: Record = _of_rules(o["normalization_rule_tsv"], o["add_dummy_prefix"], o["remove_extra_whitespaces"])
-        return made
+        return record_of(given.serialized_normalizer_spec())
+    if path := o["normalization_rule_tsv"]:
+        return _of_rules(path, o["add_dummy_prefix"], o["remove_extra_whitespaces"], True)
     return None
 
 
-def _of_rules(path: str, add_dummy_prefix: bool, remove_extra_whitespaces: bool, escape_whitespaces: bool = True) -> Any:
-    from ...formats._spm_fields import NORMALIZER, read
-    from ...stagespecs.sentencepiece import Normalizer
-    from ._normalizer import SentencePieceNormalizer
-
-    said = read(NORMALIZER, [(SentencePieceNormalizer(rule_tsv=path).serialized_normalizer_spec(), 0)])
-    return Normalizer(said["precompiled_charsmap"], add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, name=said["name"])
+def _of_rules(path: str, add_dummy_prefix: bool, remove_extra_whitespaces: bool, escape_whitespaces: bool) -> Record:
+    made = SentencePieceNormalizer(
+        rule_tsv=path,
+        add_dummy_prefix=add_dummy_prefix,
+        remove_extra_whitespaces=remove_extra_whitespaces,
+        escape_whitespaces=escape_whitespaces,
+    )
+    return record_of(made.serialized_normalizer_spec())
 
 
 class _Log:
