@@ -13,11 +13,9 @@ from ctok._native.c_lattice cimport (
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
 from ctok._native.ids cimport ids_to_list
-from ctok._native.model cimport failure, give_one
+from ctok._native.model cimport failure, give_one, seed_of
 from ctok._native.unigram cimport ScoredPieces
 from ctok._native.viterbi cimport UnigramModel, viterbi_give_run
-
-from os import urandom
 
 cdef uint64_t LONGEST = 0xFFFFFFFF
 
@@ -170,10 +168,6 @@ cdef double checked(double alpha) except? -1:
     if not 0 <= alpha < INFINITY:
         raise ValueError(f"alpha is {alpha!r}; it must be finite and at least 0")
     return alpha
-
-
-cdef uint64_t seed_of(seed) except? 0:
-    return int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF
 
 
 cdef bint is_certain(Lattice x, double alpha) noexcept:

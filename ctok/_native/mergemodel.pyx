@@ -19,11 +19,10 @@ from ctok._native.mergelist cimport (
 from ctok._native.mergeopen cimport (
     merges_open_copy, merges_open_end, merges_open_feed, merges_open_free, merges_open_load, merges_open_new, merges_open_save,
     merges_open_waits)
-from ctok._native.model cimport Model, failure, numbers
+from ctok._native.model cimport Model, failure, numbers, seed_of
 from ctok._native.safecut cimport SafeCut
 from ctok._native.vocab cimport Vocab
 
-from os import urandom
 from time import thread_time
 
 from ..errors import EncodeError, SpecError, UnknownIdError
@@ -168,7 +167,7 @@ cdef class MergeList(MergeModel):
             raise ValueError(f"alpha is {alpha!r}; as a probability it must be between 0 and 1")
         m.dropout = alpha
         data = pretoken.encode() if isinstance(pretoken, str) else bytes(pretoken)
-        return draw(&m, data, int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF)
+        return draw(&m, data, seed_of(seed))
 
     cdef _set_affixes(self, bytes prefix, bytes suffix):
         cdef Merges *m = &self.m

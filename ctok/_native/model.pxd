@@ -1,4 +1,4 @@
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_model cimport ctok_model_ops
@@ -34,6 +34,8 @@ cdef ctok_id table_find(const ctok_trie *t, const ctok_id *id_of, bytes text)
 # A list of ids; the exception for a status of `ctok_model_ops.encode`.
 cdef list numbers(const ctok_ids *ids)
 cdef object failure(ctok_status status)
+# A number to draw by: the seed, or one that nobody can foresee if it is None.
+cdef uint64_t seed_of(seed) except? 0
 # For models that need no room to work in.
 cdef void *nothing_new(const void *model) noexcept nogil
 cdef void nothing_free(void *scratch) noexcept nogil

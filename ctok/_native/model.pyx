@@ -2,7 +2,7 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
@@ -10,6 +10,8 @@ from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_free
 from ctok._native.c_trie cimport ctok_trie, ctok_trie_find
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_status)
+
+from os import urandom
 
 from ..errors import EncodeError, SpecError, StateError
 
@@ -76,6 +78,10 @@ cdef ctok_id table_find(const ctok_trie *t, const ctok_id *id_of, bytes text):
 
 
 cdef char nothing = 0
+
+
+cdef uint64_t seed_of(seed) except? 0:
+    return int.from_bytes(urandom(8), "little") if seed is None else seed & 0xFFFFFFFFFFFFFFFF
 
 
 cdef void *nothing_new(const void *model) noexcept nogil:

@@ -20,7 +20,7 @@ from ctok._native.c_mergelist cimport CTOK_PAIR_ANSWERS, ctok_pairmap_pieces, ct
 from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_zeroed, ctok_vocab, ctok_vocab_find
 from ctok._native.mergelist cimport UNKNOWN_TOKEN, Merges, char_size
 from ctok._native.mergemodel cimport MergeModel, set_ops
-from ctok._native.model cimport Table
+from ctok._native.model cimport Table, seed_of
 from ctok._native.safecut cimport cut_beside_pieces
 from ctok._native.vocab cimport Vocab
 
@@ -198,11 +198,7 @@ cdef list draw(PieceBPE model, around, pretoken, alpha, seed):
 
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha is {alpha!r}; it must be between 0 and 1")
-    if seed is None:
-        from os import urandom
-
-        seed = int.from_bytes(urandom(8), "little")
-    return sample(model, around, pretoken.encode() if isinstance(pretoken, str) else pretoken, alpha, seed & 0xFFFFFFFFFFFFFFFF)
+    return sample(model, around, pretoken.encode() if isinstance(pretoken, str) else pretoken, alpha, seed_of(seed))
 
 
 cdef inline uint32_t code_of(const uint8_t *p, size_t n) noexcept nogil:
