@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alloc_walk import can_fail, walk
-from ctok._native import mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab
+from ctok._native import files, mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab
 from ctok._native.mergemodel import encode_side_by_side
 from ctok._reference import mergelist as twin
 from ctok.errors import EncodeError, SpecError
@@ -21,7 +21,7 @@ tokenizers = pytest.importorskip("tokenizers")
 from merge_cases import SPELLING, kernel, live, random_models, real_model  # noqa: E402 - needs the reference
 
 CHECKING = can_fail(vocab)
-MODULES = [mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab]
+MODULES = [files, mergelanes, mergelist, mergemodel, mergeopen, mergequeue, model, safecut, vocab]
 WINDOW = 256  # symbols; beyond it a pretoken is merged window by window
 
 
@@ -396,6 +396,23 @@ def test_open_form_refuses_or_survives_damaged_states():
         check_bad_states(kernel(texts, merges, **options), "ab\u00e9ab\u2581aab".encode())
 
 
+# ---- tokens that spell bytes ----
+
+# Texts of few bytes from all parts of the alphabet, many with one beginning, and some longer than what is looked at in one step.
+OCTETS = st.one_of(st.binary(max_size=4), st.lists(st.sampled_from([0, 32, 33, 97, 126, 127, 160, 161, 173, 174, 255]), max_size=20).map(bytes))
+
+
+@given(st.sets(OCTETS, min_size=1, max_size=80), st.sets(st.sampled_from(["\u4e00", "a b", "\u0144a", "\u00c4\u7f8e"])))
+def test_spelled_tokens_are_found_by_their_bytes_and_others_keep_their_texts(octets, others):
+    texts = {"".join(map(SPELLING.__getitem__, token)): number for number, token in enumerate(sorted(octets))}
+    table = texts | {text: len(texts) + i for i, text in enumerate(sorted(others))}
+    found = kernel(table, [], byte_level=True).vocab
+    assert [found.token(number) for number in range(len(octets))] == sorted(octets)
+    assert all(found.find(token) == number for number, token in enumerate(sorted(octets)) if token)
+    assert [found.token(table[text]) for text in sorted(others)] == [text.encode() for text in sorted(others)]
+    assert found.n_tokens == len(octets)
+
+
 # ---- memory ----
 
 
@@ -417,3 +434,10 @@ def test_pretokens_side_by_side_and_cuts_that_find_no_memory_raise_and_work_late
         return encode_side_by_side(one, [b"abab" * n for n in range(1, 40)])[0], one.safe_cut().pieces(b"abbab")
 
     walk([module], lambda _: act(), most=60, least=0)
+
+
+@pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
+@pytest.mark.parametrize("module", [files, mergemodel, vocab], ids=lambda module: module.__name__.rpartition(".")[2])
+def test_spelled_tokens_that_find_no_memory_raise_and_are_read_later(module):
+    texts = {SPELLING[b] + SPELLING[c]: 256 * b + c for b in (32, 97, 200, 10) for c in (99, 3, 180, 173)}
+    walk([module], lambda _: len(kernel(texts, [], byte_level=True).vocab), most=60, least=1)

@@ -1,11 +1,18 @@
 from os import PathLike
 from typing import Final
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, Self
 
 from .vocab import Vocab
 
 PACK_MAGIC: Final[bytes]
+
+class Block:
+    size: Final[int]
+    def __new__(cls, size: int) -> Self: ...
+    def __len__(self) -> int: ...
+
+def new_room(size: int) -> memoryview: ...
 
 def read_ranks(buffer: Buffer, path: str | PathLike[str] | None = None) -> tuple[bytes, bytes, bytes]: ...
 def read_pack(buffer: Buffer, path: str | PathLike[str] | None = None) -> tuple[bytes | memoryview, Buffer, Buffer, Buffer]: ...

@@ -4,6 +4,7 @@ The three buffers of a token table (`data`, `ends`, `ids`; see `ctok.spec.TokenT
 the callers in `ctok.formats` know the paths and give them along for the error messages.
 """
 
+from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
@@ -14,7 +15,9 @@ from ctok._native.c_files cimport (
     ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
     ctok_rankfile_table,
 )
-from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status, ctok_vocab
+from ctok._native.c_vocab cimport (
+    CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_block, ctok_mem_fail_after, ctok_mem_unblock, ctok_status, ctok_vocab,
+)
 from ctok._native.octets cimport first_of, octets_of, room_of
 from ctok._native.vocab cimport Vocab
 
@@ -36,6 +39,38 @@ _RANK_FAULTS = (
     "the file is empty: no line holds a token",
     "the file is 4 GiB or larger",
 )
+
+
+cdef class Block:
+    """Room for what a file says: `size` zero bytes, to be filled once. A writable buffer, on large pages where the system has them.
+
+    New memory is the larger part of the time that a large file takes to read: page by page it costs more than the reading.
+    """
+
+    def __cinit__(self, size_t size):
+        self.size = size
+        self.at = <uint8_t *>ctok_mem_block(size)
+        if self.at == NULL:
+            raise MemoryError(f"no memory for {size} bytes of a file")
+
+    def __dealloc__(self):
+        ctok_mem_unblock(self.at, self.size)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.at, <Py_ssize_t>self.size, False, flags)
+
+    def __len__(self):
+        return self.size
+
+
+def new_room(size):
+    """Return a writable memoryview of a `Block`."""
+    return memoryview(Block(size))
+
+
+cdef object filled(Block block, size_t begin, size_t size):
+    """A part of a block, to be read."""
+    return memoryview(block)[begin:begin + size].toreadonly()
 
 
 cdef _raise_rank(ctok_rank_error error, path):
@@ -84,15 +119,11 @@ def read_ranks(buffer, path=None):
     if status != CTOK_OK:
         _raise_rank(error, path)
     try:
-        data, ends, ids = _new_table(f.n_bytes, f.n)
+        data, ends, ids = room_of(f.n_bytes), room_of(4 * <size_t>f.n), room_of(4 * <size_t>f.n)
         ctok_rankfile_table(&f, octets_of(data), octets_of(ends), octets_of(ids))
     finally:
         ctok_rankfile_free(&f)
     return data, ends, ids
-
-
-cdef tuple _new_table(size_t n_bytes, size_t n):
-    return room_of(n_bytes), room_of(4 * n), room_of(4 * n)
 
 
 cdef _raise_pack(ctok_pack_fault fault, const ctok_pack *p, path):
@@ -123,8 +154,8 @@ def read_pack(buffer, path=None):
     Returns
     -------
     tuple
-        ``(meta, data, ends, ids)``: bytes first (version 3: a memoryview of `buffer`), then bytes (packed) or memoryviews of `buffer`
-        (plain).
+        ``(meta, data, ends, ids)``: bytes first (version 3: a memoryview of `buffer`), then memoryviews: of a block of their own (packed)
+        or of `buffer` (plain).
 
     Raises
     ------
@@ -142,9 +173,8 @@ def read_pack(buffer, path=None):
     cdef ctok_pack p
     cdef ctok_pack_fault fault
     cdef ctok_pack_plain at
-    cdef uint8_t *to_data
-    cdef uint8_t *to_ends
-    cdef uint8_t *to_ids
+    cdef Block block
+    cdef size_t column
     with nogil:
         fault = ctok_pack_open(&p, file, n)
     if fault != CTOK_PACK_OK:
@@ -155,13 +185,13 @@ def read_pack(buffer, path=None):
     if p.kind == CTOK_PACK_PLAIN:
         at = ctok_pack_parts(&p)
         return meta, whole[at.data:], whole[at.ends:at.ends + 4 * <size_t>p.n_tokens], whole[at.ids:at.ids + 4 * <size_t>p.n_tokens]
-    data, ends, ids = _new_table(p.n_bytes, p.n_tokens)
-    to_data, to_ends, to_ids = octets_of(data), octets_of(ends), octets_of(ids)
+    column = 4 * <size_t>p.n_tokens
+    block = Block(2 * column + p.n_bytes)
     with nogil:
-        fault = ctok_pack_read(&p, file, to_data, to_ends, to_ids)
+        fault = ctok_pack_read(&p, file, block.at + 2 * column, block.at, block.at + column)
     if fault != CTOK_PACK_OK:
         _raise_pack(fault, &p, path)
-    return meta, data, ends, ids
+    return meta, filled(block, 2 * column, p.n_bytes), filled(block, 0, column), filled(block, column, column)
 
 
 def pack_version(buffer):

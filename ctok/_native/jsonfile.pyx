@@ -16,7 +16,8 @@ from ctok._native.c_json cimport (
     ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
-from ctok._native.octets cimport first_of, octets_of, room_of
+from ctok._native.files cimport Block, filled
+from ctok._native.octets cimport first_of
 
 from ..errors import VocabularyFileError
 
@@ -111,15 +112,13 @@ def line_of(buffer, Py_ssize_t at):
 cdef tuple _written(const ctok_texttable *t):
     """The buffers of a `TokenTable`."""
     cdef ctok_status status
-    data, ends, ids = room_of(ctok_texttable_size(t)), room_of(4 * <size_t>t.n), room_of(4 * <size_t>t.n)
-    cdef uint8_t *to_data = octets_of(data)
-    cdef uint8_t *to_ends = octets_of(ends)
-    cdef uint8_t *to_ids = octets_of(ids)
+    cdef size_t size = ctok_texttable_size(t), column = 4 * <size_t>t.n
+    cdef Block block = Block(2 * column + size)
     with nogil:
-        status = ctok_texttable_write(t, to_data, to_ends, to_ids)
+        status = ctok_texttable_write(t, block.at + 2 * column, block.at, block.at + column)
     if status != CTOK_OK:
         raise MemoryError()
-    return data, ends, ids
+    return filled(block, 2 * column, size), filled(block, 0, column), filled(block, column, column)
 
 
 def read_tekken(buffer, uint32_t wanted, uint32_t first):
@@ -136,7 +135,7 @@ def read_tekken(buffer, uint32_t wanted, uint32_t first):
 
     Returns
     -------
-    tuple of bytes or None
+    tuple of memoryviews or None
         ``(data, ends, ids)``.
     """
     cdef const uint8_t[::1] view = memoryview(buffer).cast("B")
@@ -334,19 +333,17 @@ cdef class JsonFile:
             raise MemoryError()
         if status != CTOK_OK:
             self._refuse_merge(self.f.merges.bad + self.headers, 2)
-        cdef bytes out = room_of(8 * <size_t>self.f.merges.n)
-        cdef uint8_t *to = octets_of(out)
+        cdef Block out = Block(8 * <size_t>self.f.merges.n)
         with nogil:
-            ctok_mergeids_write(&self.f.merges, &self.f.table, to)
-        return out
+            ctok_mergeids_write(&self.f.merges, &self.f.table, out.at)
+        return filled(out, 0, out.size)
 
     def joined(self):
         """Return the id that each merge gives, little-endian uint32; after `merges`, which finds out."""
-        cdef bytes out = room_of(4 * <size_t>self.f.merges.n)
-        cdef uint8_t *to = octets_of(out)
+        cdef Block out = Block(4 * <size_t>self.f.merges.n)
         with nogil:
-            ctok_mergeids_write_joined(&self.f.merges, &self.f.table, to)
-        return out
+            ctok_mergeids_write_joined(&self.f.merges, &self.f.table, out.at)
+        return filled(out, 0, out.size)
 
     def scores(self):
         """Return the scores of the pieces by id, and where they are not the doubles that are nearest to the numbers in the file.

@@ -12,6 +12,7 @@ from ctok._native.c_mergelist cimport (
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status,
     ctok_vocab, ctok_vocab_find)
+from ctok._native.files cimport Block, filled
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport (
     AFFIXES, UNKNOWN_DROPPED, UNKNOWN_REFUSED, UNKNOWN_TOKEN, ListScratch, Merges, list_scratch_free, list_scratch_new, merges_encode,
@@ -313,24 +314,24 @@ cdef Vocab spelled_out(tokens, tuple added):
     cdef const uint32_t[::1] ends = memoryview(tokens.ends).cast("B").cast("I")
     cdef const uint32_t[::1] ids = memoryview(tokens.ids).cast("B").cast("I")
     cdef uint32_t n = <uint32_t>ends.shape[0], kept = 0
-    to_data, to_ends, to_ids = bytearray(data.shape[0]), bytearray(4 * n), bytearray(4 * n)
-    cdef uint8_t[::1] data_view = to_data
-    cdef uint8_t[::1] end_view = to_ends
-    cdef uint8_t[::1] id_view = to_ids
+    cdef size_t column = 4 * <size_t>n
+    cdef Block room = Block(2 * column + data.shape[0])
+    cdef uint32_t *to_ends = <uint32_t *>room.at
+    cdef ctok_id *to_ids = <ctok_id *>(room.at + column)
     cdef ctok_status status = CTOK_OK
     if n:
         status = ctok_bytelevel_table(
-            &data[0] if data.shape[0] else NULL, &ends[0], &ids[0], n, &data_view[0] if data.shape[0] else NULL,
-            <uint32_t *>&end_view[0], <ctok_id *>&id_view[0], &kept)
+            &data[0] if data.shape[0] else NULL, &ends[0], &ids[0], n, room.at + 2 * column, to_ends, to_ids, &kept)
     if status == CTOK_ERR_MEMORY:
         raise MemoryError("no memory for the vocabulary")
     if status != CTOK_OK:
         Vocab(data, tokens.ends, tokens.ids, joins=False, doubles=True)     # says what is wrong
     if kept < n:
-        added += other_texts(data, ends, ids, memoryview(to_ids).cast("I")[kept:], {token[1] for token in added})
-    size = int.from_bytes(to_ends[4 * kept - 4:4 * kept], "little") if kept else 0
-    texts = memoryview(to_data)[:size]
-    return Vocab(texts, memoryview(to_ends)[:4 * kept], memoryview(to_ids)[:4 * kept], added, joins=False, doubles=True)
+        places = filled(room, column + 4 * <size_t>kept, column - 4 * <size_t>kept)
+        added += other_texts(data, ends, ids, places.cast("I"), {token[1] for token in added})
+    cdef size_t size = to_ends[kept - 1] if kept else 0
+    return Vocab(filled(room, 2 * column, size), filled(room, 0, 4 * <size_t>kept), filled(room, column, 4 * <size_t>kept), added,
+                 joins=False, doubles=True)
 
 
 cdef tuple other_texts(const uint8_t[::1] data, const uint32_t[::1] ends, const uint32_t[::1] ids, places, set added):

@@ -68,11 +68,16 @@ def load(
 def _file(where: str, pattern: str | None, special_tokens: Mapping[str, int] | Iterable[AddedToken] | None, said: dict[str, Any]) -> Spec:
     try:
         with open(where, "rb", buffering=0) as file:
-            data = file.read(64)
-            if sniff(data) == "binary":  # mapped, not read
-                return _changed(_by_kind("binary", data, where, said), pattern, special_tokens)
+            data = file.read(65536)
+            kind = sniff(data)
+            if kind == "binary":  # mapped, not read
+                return _changed(_by_kind(kind, data, where, said), pattern, special_tokens)
             if file.seekable():
                 file.seek(0)
+                if kind == "tokenizer_json":
+                    from . import tokenizer_json
+
+                    return _changed(tokenizer_json.loads(_disk.contents(file), path=where), pattern, special_tokens)
                 data = file.read()
             else:
                 data += file.read()

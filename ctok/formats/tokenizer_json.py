@@ -55,7 +55,8 @@ def load(path: str | PathLike[str]) -> Spec:
     OSError
         The file cannot be read.
     """
-    return loads(_disk.read(path), path=path)
+    with open(path, "rb", buffering=0) as file:
+        return loads(_disk.contents(file), path=path)
 
 
 def loads(data: Buffer, *, path: str | PathLike[str] | None = None) -> Spec:
