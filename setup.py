@@ -72,6 +72,7 @@ MODULES = {
     "state": ["mem", "utf8"],
     "stream": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "stretches": ["mem", "bytesort", "counts", "utf8"],
+    "survivors": ["mem", "vocab"],
     "texts": ["mem", "stops"],
     "tiktoken_calls": [],
     "unicode": ["unicode"],

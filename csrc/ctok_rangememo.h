@@ -58,4 +58,36 @@ static inline uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t key[
     return slot;
 }
 
+/* How long are the tokens that begin with a text? Asked for its first four bytes, so that a few thousand answers do. */
+#define CTOK_REACHMEMO_BITS 13
+#define CTOK_REACHMEMO_BYTES 4u
+#define CTOK_REACHMEMO_MANY 1024u /* tokens that nobody looks through */
+#define CTOK_REACHMEMO_FAR 0xFFFFu
+
+/* ctok_reachmemo_new - an empty memo (64 KiB), or NULL. Give back with ctok_mem_free. */
+static inline uint64_t *ctok_reachmemo_new(void) {
+    return (uint64_t *)ctok_mem_zeroed((size_t)1 << CTOK_REACHMEMO_BITS, sizeof(uint64_t));
+}
+
+/* The longest of the tokens that begin with p[0..n), n <= 4, if one does that is longer than n; else 0. */
+static inline uint64_t ctok_reach(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    ctok_range r = ctok_range_root(v);
+    uint32_t longest = 0;
+    for (size_t i = 0; i < n; i++) r = ctok_range_step(v, r, p[i]);
+    if (!ctok_range_goes_on(v, r)) return 0;
+    if (n < CTOK_REACHMEMO_BYTES || r.hi - r.lo > CTOK_REACHMEMO_MANY) return CTOK_REACHMEMO_FAR;
+    for (uint32_t k = r.lo; k < r.hi; k++) longest = v->begin[k + 1] - v->begin[k] > longest ? v->begin[k + 1] - v->begin[k] : longest;
+    return longest < CTOK_REACHMEMO_FAR ? longest : CTOK_REACHMEMO_FAR;
+}
+
+/* ctok_reachmemo_get - a number of bytes such that no token that begins with p[0..n), n >= 1, is longer. For n <= 4 it is greater than n iff
+ * there is such a token. CTOK_REACHMEMO_FAR may stand for any more. */
+static inline size_t ctok_reachmemo_get(const ctok_vocab *v, uint64_t *memo, const uint8_t *p, size_t n) {
+    const size_t asked = n < CTOK_REACHMEMO_BYTES ? n : CTOK_REACHMEMO_BYTES;
+    const uint64_t key = ctok_load_le(p, asked) | (uint64_t)asked << 32;
+    uint64_t *slot = memo + (key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_REACHMEMO_BITS));
+    if (CTOK_UNLIKELY((*slot & UINT64_C(0xFFFFFFFFFF)) != key)) *slot = key | ctok_reach(v, p, asked) << 40;
+    return (size_t)(*slot >> 40);
+}
+
 #endif

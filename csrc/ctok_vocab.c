@@ -267,6 +267,11 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
 }
 
 int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n) {
+    const ctok_id id = v->has_hidden ? CTOK_NO_ID : ctok_vocab_find(v, p, n);
+    if (id != CTOK_NO_ID) { /* a token itself: the next one in byte order says it */
+        const size_t next = v->by_id[id].begin + n;
+        return next + n <= v->n_ordinary && memcmp(v->bytes + next, p, n) == 0;
+    }
     uint32_t lo = v->first[p[0]], hi = v->first[p[0] + 1];
     uint8_t text[8] = {0};
     if (n > 1 && v->first2) {

@@ -45,6 +45,9 @@ cdef struct Lane:
     uint32_t blocks             # of 16 ranks that are in use
     uint32_t n_waiting
 
+# Merge p[0..n), 1 <= n <= LANE (v->joins must be there). Afterwards symbols start at the places, byte i at place i + 1, with their ids.
+cdef void bpe_merge_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, Lane *lane) noexcept nogil
+
 # A pretoken to merge, and where its ids are in the end.
 cdef struct MergeTask:
     const uint8_t *p

@@ -184,11 +184,14 @@ cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, Mer
 
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
     cdef ctok_status status
+    cdef Lane lane
+    cdef MergeTask task
     bad[0] = 0
     if n == 0:
         return CTOK_OK
     if n <= LANE and v.joins.slots != NULL:
-        return merge_in_a_lane(v, p, <uint32_t>n, out, bad)
+        bpe_merge_lane(v, p, <uint32_t>n, &lane)
+        return lane_finish(&lane, &task, out, bad)
     status = scratch_reserve(s, min(n, <size_t>WINDOW))
     if status != CTOK_OK:
         return status
@@ -302,14 +305,11 @@ cdef inline ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids 
     return CTOK_OK
 
 
-cdef ctok_status merge_in_a_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, ctok_ids *out, size_t *bad) noexcept nogil:
-    cdef Lane lane
-    cdef MergeTask task
-    lane_start(v, &lane, p, n)
-    lane_take(v, &lane)
-    while lane_step(v, &lane):
-        lane_take(v, &lane)
-    return lane_finish(&lane, &task, out, bad)
+cdef void bpe_merge_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, Lane *lane) noexcept nogil:
+    lane_start(v, lane, p, n)
+    lane_take(v, lane)
+    while lane_step(v, lane):
+        lane_take(v, lane)
 
 
 cdef void merge_lanes(const ctok_vocab *v, Lane *lanes, size_t active) noexcept nogil:

@@ -34,6 +34,7 @@ cdef struct Context:
     Lane lanes[LANES]
     ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
     uint64_t *prefixes          # of the same, of `remembered`
+    uint64_t *reaches           # and of how far tokens reach, made when first needed
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     void *extra                 # what flow.pyx needs besides, made when first needed,
     void (*extra_free)(void *extra) noexcept nogil      # and how it is given back

@@ -8,7 +8,8 @@ Two facts decide (docs/streaming.md has the proof):
   is a proper prefix of some token. Encodings of prefixes form a tree (`last_len`, `last_id`), so what lies before the common ancestor
   of the alive prefixes is certain and leaves; the stream then goes on from there as if it were the start.
 
-The tree is built only when it can pay: as long as all of the open pretoken is a proper prefix of one token, its start is alive.
+The tree is built only when it can pay: as long as all of the open pretoken is a proper prefix of one token, its start is alive; and a short
+one is merged instead (survivors.pyx).
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -23,8 +24,9 @@ from ctok._native.c_merge cimport ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_utf8_validate
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_status, ctok_vocab,
-    ctok_vocab_begins, ctok_vocab_find)
+    ctok_vocab_find)
 from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, remembered, settle
+from ctok._native.survivors cimport MERGED, Symbols, may_be_one_token, surviving
 
 cdef enum:
     TREE = 1024                 # bytes of a long open pretoken for which a tree is built, where no token is longer
@@ -226,12 +228,6 @@ cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint fin
 
 # ---- inside the open pretoken ----
 
-cdef bint may_be_one_token(const void *vocab, const uint8_t *p, size_t n) noexcept nogil:
-    """Is p[0..n) a proper prefix of some token?"""
-    cdef const ctok_vocab *v = <const ctok_vocab *>vocab
-    return n < v.longest and ctok_vocab_begins(v, p, n)
-
-
 cdef ctok_status reserve_tree(Stream *s, size_t n) noexcept nogil:
     cdef uint32_t *lens
     cdef ctok_id *ids
@@ -424,20 +420,64 @@ cdef ctok_status jump(Context *c, const Engine *e, Stream *s, size_t tree, size_
     return status
 
 
+cdef bint is_unreachable(Context *c, const Engine *e, const Stream *s, size_t n, ctok_status *status) noexcept nogil:
+    """is_unreachable_token without a tree."""
+    cdef ctok_id whole
+    status[0] = CTOK_OK
+    if s.cut or n > e.vocab.longest:
+        return False
+    whole = ctok_vocab_find(e.vocab, s.buf, n)
+    return whole != CTOK_NO_ID and not known_neighbours(c, e.vocab, CTOK_NO_ID, whole, status)
+
+
+cdef ctok_status release_merged(Context *c, const Engine *e, Stream *s, size_t *released) noexcept nogil:
+    """release_tree for a short open pretoken, without a tree."""
+    cdef size_t n = s.scanned, p = 0, k = 0, accept = 0
+    cdef ctok_scan scan = s.scan
+    cdef Symbols symbols
+    cdef ctok_status status = CTOK_OK
+    released[0] = 0
+    forget_tree(s)
+    if feed_scan(e, s, &scan, &p, n) or is_unreachable(c, e, s, n, &status):
+        return status
+    if status == CTOK_OK and ctok_scan_may_stop_at_accept(e.splitter.dfa, &scan):
+        if scan.accept <= s.cut:                            # at the start, or it may turn out to match nothing
+            return CTOK_OK
+        accept = <size_t>(scan.accept - s.cut)
+        if is_unreachable(c, e, s, accept, &status):
+            return status
+    if status == CTOK_OK:
+        status = surviving(c, e.vocab, s.buf, n, accept, &symbols, &k)
+    if status == CTOK_OK:
+        status = ctok_ids_reserve(&c.ids, k)
+    if status != CTOK_OK or k == 0:
+        return status
+    memcpy(c.ids.at + c.ids.n, symbols.ids, k * sizeof(ctok_id))
+    c.ids.n += k
+    released[0] = symbols.stops[k - 1]
+    s.base += released[0]
+    s.cut += released[0]
+    s.scan = scan
+    return CTOK_OK
+
+
 cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexcept nogil:
     cdef size_t released = 0, tree = e.vocab.longest
     cdef ctok_status status = CTOK_OK
-    if c.steps == NULL:
-        c.steps = ctok_rangememo_new()
-    if c.steps == NULL:
-        return CTOK_ERR_MEMORY
-    if s.scanned == 0 or (s.known == 0 and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned)):
+    cdef bint is_short = s.scanned <= MERGED and e.vocab.joins.slots != NULL
+    if s.scanned == 0 or ((is_short or s.known == 0) and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned)):
         return CTOK_OK
+    if c.steps == NULL and not is_short:
+        c.steps = ctok_rangememo_new()
+        if c.steps == NULL:
+            return CTOK_ERR_MEMORY
     if tree < TREE:
         tree = TREE
-    if s.scanned > 2 * tree and s.scanned >= s.patience:
+    if is_short:
+        status = release_merged(c, e, s, &released)
+    elif s.scanned > 2 * tree and s.scanned >= s.patience:
         status = jump(c, e, s, tree, &released)
-    if status == CTOK_OK and released == 0:
+    if status == CTOK_OK and released == 0 and not is_short:
         status = release_tree(c, e, s, &released)
     if released:
         s.patience = 0
