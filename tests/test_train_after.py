@@ -76,7 +76,7 @@ def check_in_tokenizers(spec, tmp_path):
 # ---- more tokens ----
 
 
-def test_extended_ranks_keep_old_ids_and_load_in_tiktoken(tmp_path):
+def test_k11_09_extended_ranks_keep_old_ids_and_load_in_tiktoken(tmp_path):
     old = by_rank()
     spec = extend(old, NEW, 10)
     assert texts_of(old).items() <= texts_of(spec).items()
@@ -97,7 +97,7 @@ def test_k6_47_ranks_with_special_tokens_become_a_tokenizer_json(tmp_path):
         assert live.encode(text).ids == again.encode(text, allowed_special="all") == tok.encode(text, allowed_special="all")
 
 
-def test_extended_merges_keep_old_ids_and_load_in_tokenizers(tmp_path):
+def test_k11_09_extended_merges_keep_old_ids_and_load_in_tokenizers(tmp_path):
     old = spec_of_live(live_merges(), tmp_path)
     spec = extend(old, NEW, 15)
     assert texts_of(old).items() <= texts_of(spec).items()

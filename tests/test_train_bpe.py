@@ -426,13 +426,30 @@ def test_k7_34_merges_left_out_at_random_follow_the_seed():
     assert ctok.Tokenizer.from_spec(merges.replace(model=merges.model.replace(dropout=0.0))).encode(text) == plain.encode(text)
 
 
-def test_rules_keep_scripts_and_digits_apart():
+def test_k11_18_rules_keep_scripts_and_digits_apart():
     corpus = ["abвгд12 abвгд12 12345 ab12"] * 5
     spec = quietly(BpeTrainer(100, form="characters", split_by_unicode_script=True, split_by_number=True), corpus)
     assert {"ab", "вгд", "12345"} <= set(vocab(spec))
     assert not [token for token in vocab(spec) if {"a", "в"} <= set(token) or {"b", "1"} <= set(token)]
     spec = quietly(BpeTrainer(100, form="characters", split_digits=True), corpus)
     assert not [token for token in vocab(spec) if len(token) > 1 and set(token) & set("12345")]
+
+
+def test_k11_10_ranks_with_a_pattern_of_ones_own_serve_tiktoken(tmp_path):
+    tiktoken = pytest.importorskip("tiktoken")
+    pattern = r" ?[a-z]+|\d{1,2}|."
+    corpus = ["low lower lowest newest widest low lower low 1234 1256"] * 3
+    spec = quietly(BpeTrainer(400, form="bytes", split=pattern, min_frequency=4, special_tokens=["<|end|>"]), corpus)
+    ids = dict(spec.model.tokens)
+    assert {b" lower", b"12"} <= set(ids) and not {b" newest", b" widest"} & set(ids)  # no pair of theirs stands there four times
+    formats.dump(spec, tmp_path / "own.tiktoken")
+    from tiktoken.load import load_tiktoken_bpe
+
+    ranks = load_tiktoken_bpe(str(tmp_path / "own.tiktoken"))
+    special = {token.content: token.id for token in spec.added_tokens}
+    encoding = tiktoken.Encoding("own", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    text = "lower newest 12345<|end|> Zoë"
+    assert ctok.Tokenizer.from_spec(spec).encode(text, allowed_special="all") == encoding.encode(text, allowed_special="all")
 
 
 def test_limit_alphabet_keeps_the_most_frequent_characters():

@@ -126,7 +126,7 @@ def test_k7_18_counts_beyond_32_bits():
     assert both.total == (6 << 40) + 2
 
 
-def test_k7_19_more_pretokens_than_memory_allows_is_an_error_that_says_so():
+def test_k7_19_and_k11_16_more_pretokens_than_memory_allows_is_an_error_that_says_so():
     texts = (f"{i:08x}{i * 7919:016x} " * 2 for i in range(200_000))
     with pytest.raises(ctok.MemoryLimitError, match="max_memory") as caught:
         train.count_pretokens(texts, ctok.Split(GPT2), max_memory=4 << 20, num_threads=2)
