@@ -53,9 +53,28 @@ def test_the_name_of_a_model_file_asks_for_its_manner(run, text, tmp_path, kind)
     assert formats.load(tmp_path / "own.model").model.kind == kind
 
 
-def test_wordpiece_as_a_model_file_is_refused_before_training(run, text, tmp_path):
-    done = run("train", "wordpiece", str(text), "--vocab-size", "60", "-o", str(tmp_path / "own.model"))
-    assert done.status == 64 and "cannot say WordPiece" in done.err and not (tmp_path / "own.model").exists()
+@pytest.mark.parametrize(
+    "kind, name, options",
+    [
+        ("wordpiece", "own.model", []),
+        ("unigram", "own.tiktoken", []),
+        ("bpe", "own.tiktoken", ["--set", "form=characters"]),
+        ("bpe", "own.model", ["--set", "form=bytes"]),
+        ("bpe", "vocab.txt", []),
+        ("word", "vocab.json", []),
+    ],
+)
+def test_what_the_output_cannot_say_is_refused_before_training(run, text, tmp_path, kind, name, options):
+    done = run("train", kind, str(text), "--vocab-size", "60", "-o", str(tmp_path / name), *options, "--set", "nope=1")
+    assert done.status == 64 and "cannot say" in done.err and not (tmp_path / name).exists()
+
+
+def test_what_the_output_cannot_say_after_training_is_kept(run, text, tmp_path):
+    path = tmp_path / "vocab.json"
+    done = run("train", "bpe", str(text), "--vocab-size", "290", "-o", str(path), "--set", "split=o200k")
+    assert done.status == 1 and "vocab.json.bin" in done.err and not path.exists()
+    tok = load(tmp_path / "vocab.json.bin")
+    assert tok.decode(tok.encode(TEXT)) == TEXT
 
 
 def test_counts_of_shards_train_the_same(run, tmp_path):

@@ -25,6 +25,13 @@ TRAINERS = {
     "word": "WordLevelTrainer",
     "char": "CharTrainer",
 }
+# Format -> what it can say: kinds, and forms of byte pairs. The formats that are not here can say all.
+SAYS = {
+    "tiktoken": ("byte-level", "bytes"),
+    "merges_txt": ("byte-level", "bytes"),
+    "vocab_txt": ("wordpiece",),
+    "sentencepiece": ("sentencepiece", "characters", "unigram", "word", "char"),
+}
 
 
 def train_parser() -> Parser:
@@ -91,14 +98,14 @@ def run_train(argv: list[str]) -> int:
     args = train_parser().parse(argv)
     if bool(args.paths) == bool(args.counts):
         raise UsageError("give files of text, or --counts")
-    trainer = _trainer(args, args.vocab_size, _manner(args.kind, args.output))
+    trainer = _trainer(args, args.vocab_size, _manner(args))
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
     options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}
     try:
         spec = _noting(lambda: trainer.train(corpus, **_settings(args), **options, progress=None if args.quiet else _progress()))
-        paths = _write(spec, args.output, args.quiet)
     except SpecError as error:
         raise CliError(f"{args.output}: {error}") from None
+    paths = _write(spec, args.output, args.quiet)
     Output().write("".join(f"{path}\n" for path in paths))
     return OK
 
@@ -111,7 +118,7 @@ def run_count_shard(argv: list[str]) -> int:
     if not args.paths:
         raise UsageError("give files of text")
     args.kind, args.special_token = "bpe", []
-    trainer = _trainer(args, 1, {})
+    trainer = _trainer(args, 1, dict(map(_option, args.set)))
     lines = trainer._reads_lines() if args.lines is None else args.lines
     with reporting(None if args.quiet else _progress()) as report:
         options: dict[str, Any] = {"order": trainer._needs_order(), "lines": lines, "progress": report} | _settings(args)
@@ -149,23 +156,27 @@ def _corpus(args: argparse.Namespace) -> Any:
     return files(*args.paths, errors=args.errors, field=args.field, lines=bool(args.lines))
 
 
-def _manner(kind: str, path: str) -> dict[str, Any]:
-    """Return the options that the output's format asks for."""
+def _manner(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the trainer's options: those that the output's format asks for, and the caller's. Refuses what the format cannot say."""
+    from ..conversion import FORMATS
     from ..formats import format_of
 
-    if format_of(path) != "sentencepiece":
-        return {}
-    if kind == "wordpiece":
-        raise UsageError(f"a SentencePiece model cannot say WordPiece; write {path!r} as a .json file or a vocab.txt")
-    return {"form": "sentencepiece"} if kind == "bpe" else {"style": "sentencepiece"}
+    kind, options = format_of(args.output), dict(map(_option, args.set))
+    if kind == "sentencepiece" and args.kind != "wordpiece":
+        options = {"form" if args.kind == "bpe" else "style": "sentencepiece"} | options
+    what = options.get("form", "byte-level") if args.kind == "bpe" else args.kind
+    known = {name for names in SAYS.values() for name in names}
+    if what in known and what not in SAYS.get(kind, known):
+        trained = f"byte pairs in the form {what!r}" if args.kind == "bpe" else f"what 'ctok train {args.kind}' gives"
+        raise UsageError(f"{FORMATS[kind]} cannot say {trained}; write {args.output!r} as a .json file")
+    return options
 
 
-def _trainer(args: argparse.Namespace, vocab_size: int, manner: dict[str, Any]) -> Any:
+def _trainer(args: argparse.Namespace, vocab_size: int, options: dict[str, Any]) -> Any:
     from .. import train
 
-    options = manner | dict(_option(text) for text in args.set)
     if args.special_token:
-        options["special_tokens"] = args.special_token
+        options = options | {"special_tokens": args.special_token}
     try:
         return getattr(train, TRAINERS[args.kind])(vocab_size, **options)
     except AttributeError:
@@ -208,15 +219,20 @@ def _progress() -> Any:
 
 
 def _write(spec: Spec, path: str, is_quiet: bool) -> list[str]:
-    from ..conversion import FORMATS, convert
+    """Write what was learnt, and return the files. What the format cannot say is kept beside, in the form that can say all."""
+    from ..conversion import convert
+    from ..errors import SpecError
     from ..formats import dump, format_of
     from ._convert import files_of
 
     kind = format_of(path)
-    if kind in FORMATS:
+    try:
         told = convert(spec, kind)
-        spec = told.spec
-        for what in () if is_quiet else told.unsaid:
-            note(f"{path} does not say {what}")
-    dump(spec, path)
+        dump(told.spec, path)
+    except SpecError as error:
+        kept = f"{path}.bin"
+        dump(spec, kept, format="binary")
+        raise CliError(f"{path}: {error}\nwhat was learnt is in {kept}, for 'ctok convert {kept} NAME.json'") from None
+    for what in () if is_quiet else told.unsaid:
+        note(f"{path} does not say {what}")
     return [name for name in files_of(kind, path) if os.path.exists(name)]
