@@ -9,8 +9,8 @@ n-best and sampling in microseconds a line of text; ratios are medians over the 
 `encode` is the first large text of a fresh process, a million characters; `steady` is the whole file in one call, also in a fresh process:
 what is done once for each process counts for less there, and what an engine remembers for more.
 
-`--json` is a folder with tokenizer.json files of the same names, for the libraries that read nothing else; those are other formats with
-other rules, and some texts get other ids.
+`--json` is a tokenizer.json, or a folder with such files, for the libraries that read nothing else: NAME.json, hf_X.json for spm_X.model, or
+X/tokenizer.json. Where there is none, those libraries are left out. They are other formats with other rules, and some texts get other ids.
 """
 
 import argparse
@@ -30,6 +30,7 @@ SLICE = 1_000_000  # characters
 LINES = 1000  # so many that a beginning does not count
 WARM_UP = "Good morning, Zo\u00eb! \u4e16\u754c 123 x = y[10];"
 ENGINES = ("ctok", "sentencepiece", "tokenizers", "kitoken", "tokie", "gigatoken", "tuetoken", "simple-sentencepiece")
+READ_JSON = ("tokenizers", "tokie", "tuetoken")
 TASKS = ("encode", "steady", "nbest", "sample", "load", "line")
 
 
@@ -167,6 +168,16 @@ def work(name, task, path, converted, text_path):
 # ---- the parent ----
 
 
+def beside(path, given):
+    """Return the tokenizer.json that belongs to a model, or None."""
+    if os.path.isfile(given):
+        return given
+    stem = os.path.splitext(os.path.basename(path))[0]
+    bare = stem.removeprefix("spm_")
+    names = [f"{stem}.json", f"{bare}.json", f"hf_{bare}.json", os.path.join(bare, "tokenizer.json"), os.path.join(stem, "tokenizer.json")]
+    return next((found for found in (os.path.join(given, name) for name in names) if os.path.isfile(found)), None)
+
+
 def run(name, python, *arguments):
     """Return what a worker says, or why there is nothing."""
     command = [python, "-m", "benchmarks.pieces", "--work", name, *arguments]
@@ -199,12 +210,14 @@ def compare(task, path, converted, kind, engines, given, folder):
     """Return a line of the table for each engine."""
     found = {name: [] for name in engines}
     text_path = os.path.join(folder, "text.txt")
+    if converted is None:
+        found |= {name: [{"error": "no tokenizer.json of this model in --json"}] for name in READ_JSON if name in found}
     for text in inputs(task, kind, texts.from_folder(given.data, kind), given.rounds, given.megabytes):
         with open(text_path, "w", encoding="utf-8", newline="") as file:
             file.write(text)
         for name, python in engines.items():
             if not any("error" in answer for answer in found[name]):
-                found[name].append(run(name, python, task, path, converted, text_path))
+                found[name].append(run(name, python, task, path, converted or "", text_path))
     base, unit = found["sentencepiece"], {"load": "ms", "nbest": "us a line", "sample": "us a line"}.get(task, "MB/s")
     lines = []
     for name, answers in found.items():
@@ -227,7 +240,7 @@ def main():
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
     parser.add_argument("--data", help="folder with en.txt and multi.txt")
     parser.add_argument("--peers", required="--work" not in sys.argv, help="folder of virtual environments, one a library")
-    parser.add_argument("--json", default="", help="folder of tokenizer.json files")
+    parser.add_argument("--json", default="", help="a tokenizer.json, or a folder of them")
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--texts", default="en,multi")
@@ -236,13 +249,15 @@ def main():
     given = parser.parse_args()
     if given.work:
         return print(json.dumps(work(*given.work)))
+    if given.json and not os.path.exists(given.json):
+        parser.error(f"--json: there is no file or folder {given.json!r}")
     print("| task | model | text | engine | | unit | |\n|---|---|---|---|---:|---|---:|")
     wanted = dict.fromkeys(["sentencepiece", *given.engines.split(",")])
     engines = {name: sys.executable if name == "ctok" else f"{given.peers}/{name}/bin/python" for name in wanted}
     engines = {name: python for name, python in engines.items() if os.path.exists(python)}
     with tempfile.TemporaryDirectory() as folder:
         for path in given.files:
-            converted = os.path.join(given.json, os.path.splitext(os.path.basename(path))[0] + ".json")
+            converted = beside(path, given.json)
             for task in given.tasks.split(","):
                 for kind in given.texts.split(",") if task != "load" else ["en"]:
                     print("\n".join(compare(task, path, converted, kind, engines, given, folder)), flush=True)

@@ -69,3 +69,13 @@ def test_benchmark_of_trained_models_gives_a_table(data):
     done = run("from benchmarks.train_models import main; main()", text, "--size", "40", "--engines", "ctok", cwd=data)
     assert done.returncode == 0, done.stderr
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [["unigram", "ctok"], ["wordpiece", "ctok"]]
+
+
+@pytest.mark.parametrize("name", ["spm_own.json", "own.json", "hf_own.json", "own/tokenizer.json"])
+def test_tokenizer_json_of_a_model_is_found_by_the_names_that_are_usual(tmp_path, name):
+    code = "from benchmarks.pieces import beside; print(*(beside('x/spm_own.model', given) for given in sys.argv[1:]))"
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    done = run(code, str(tmp_path), str(path), str(tmp_path / "none"), cwd=tmp_path)
+    assert done.stdout.split() == [str(path), str(path), "None"], done.stderr
