@@ -9,8 +9,8 @@ n-best and sampling in microseconds a line of text; ratios are medians over the 
 `encode` is the first large text of a fresh process, a million characters; `steady` is the whole file in one call, also in a fresh process:
 what is done once for each process counts for less there, and what an engine remembers for more.
 
-`--json` is a tokenizer.json, or a folder with such files, for the libraries that read nothing else: NAME.json, hf_X.json for spm_X.model, or
-X/tokenizer.json. Where there is none, those libraries are left out. They are other formats with other rules, and some texts get other ids.
+`--json` is a tokenizer.json, or a folder with such files, for the libraries that read nothing else: NAME.json, hf_X.json for spm_X.model,
+or X/tokenizer.json. Where there is none, those libraries are left out. They are other formats with other rules: some texts get other ids.
 """
 
 import argparse

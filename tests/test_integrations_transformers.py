@@ -111,7 +111,7 @@ def fresh():
 def plain(value):
     """A result as values that compare."""
     if hasattr(value, "tolist"):
-        return value.dtype.name, value.tolist()
+        return str(value.dtype), value.tolist()
     return {key: plain(item) for key, item in value.items()} if hasattr(value, "items") else value
 
 
@@ -168,6 +168,23 @@ def test_call_of_a_wrapped_tokenizer_equals_that_before(pair, options):
 def test_batch_of_a_wrapped_tokenizer_equals_that_before(pair, options):
     same(pair, TEXTS, **options)
     same(pair, TEXTS, TEXTS[::-1], **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"truncation": True, "max_length": 6}], ids=["padded", "cut"])
+def test_tensors_of_torch_are_those_before(pair, options):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for given in ((TEXTS,), (TEXTS, TEXTS[::-1]), ([[1, 2], [3]],)):
+        _, after = same(pair, *given, padding=True, return_tensors="pt", **options)
+        assert isinstance(after, str) or after["input_ids"].dtype == torch.int64
+    ids = pair[1](TEXTS[0], return_tensors="pt")["input_ids"]
+    assert pair[1].decode(ids[0]) == pair[0].decode(ids[0])
+    assert pair[1].batch_decode(ids) == pair[0].batch_decode(ids)
+    streamer = CtokStreamer(pair[1], skip_prompt=True)
+    streamer.put(ids)  # as generate does: the prompt as rows, then ids one by one
+    for number in ids[0]:
+        streamer.put(number[None])
+    streamer.end()
+    assert "".join(streamer) == pair[0].decode(ids[0], clean_up_tokenization_spaces=False)
 
 
 @pytest.mark.parametrize("strategy", ["longest_first", "only_first", "only_second"])
@@ -453,3 +470,14 @@ def test_ctok_streamer_takes_what_generate_puts():
         assert "".join(streamer) == "quick fox 東京"
     with pytest.raises(ValueError, match="batch of 2"):
         streamer.put(np.array([[1], [2]]))
+
+
+def test_k3_22_ctok_streamer_gives_added_tokens_as_they_are_written(fresh):
+    before, after = fresh
+    for tokenizer in fresh:
+        tokenizer.add_tokens(["il\u00d6veyou"])
+    ids = before("fox il\u00d6veyou \u6771", add_special_tokens=False)["input_ids"]
+    assert after.decode(ids) == before.decode(ids) == "fox il\ufffdveyou \u6771"  # as the library does
+    streamer = CtokStreamer(after)
+    put_all(streamer, ids)
+    assert "".join(streamer) == "fox il\u00d6veyou \u6771"

@@ -160,12 +160,17 @@ def test_batch_that_finds_no_memory_is_a_memory_error():
 
 
 def test_batch_is_taken_by_torch_as_it_is():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
     import ctok
 
     tok = ctok.load("o200k_base")
-    batch = tok.encode_batch(["hello world", "a", ""], padding=True)
-    for name in ("ids", "attention_mask", "type_ids"):
-        rows = getattr(batch, name)
-        tensor = torch.frombuffer(rows, dtype=torch.int64).reshape(memoryview(rows).shape)
-        assert tensor.tolist() == memoryview(rows).tolist()
+    for dtype in ("int64", "int32"):
+        batch = tok.encode_batch(["hello world", "a", ""], padding=True, dtype=dtype)
+        for name in ("ids", "attention_mask", "type_ids", "lengths"):
+            rows = getattr(batch, name)
+            tensor = torch.frombuffer(rows, dtype=getattr(torch, dtype)).reshape(rows.shape)
+            assert tensor.tolist() == rows.tolist() == torch.tensor(rows).tolist()
+        tensor = torch.frombuffer(batch.ids, dtype=getattr(torch, dtype)).reshape(batch.ids.shape)
+        tensor[0, 1] = 77
+        assert batch.ids[0, 1] == 77  # the same memory
+        assert torch.nn.functional.embedding(tensor[:1], torch.arange(200_020.0)[:, None]).flatten().tolist()[1] == 77.0

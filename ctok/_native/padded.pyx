@@ -33,7 +33,8 @@ cdef struct Part:
 cdef class Matrix:
     """Rows of numbers of one length, one behind the other; or, with one dimension, a single row.
 
-    ``numpy.asarray(matrix)`` and ``memoryview(matrix)`` share its memory; `len`, indexing by row or by (row, column), iteration and
+    ``numpy.asarray(matrix)``, ``memoryview(matrix)`` and ``torch.frombuffer(matrix, dtype=torch.int64).reshape(matrix.shape)`` share its
+    memory. (``torch.asarray`` would read any buffer as floats of 32 bits.) `len`, indexing by row or by (row, column), iteration and
     `tolist` work as for a list of lists.
     """
 

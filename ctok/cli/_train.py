@@ -168,7 +168,7 @@ def _manner(args: argparse.Namespace) -> dict[str, Any]:
     known = {name for names in SAYS.values() for name in names}
     if what in known and what not in SAYS.get(kind, known):
         trained = f"byte pairs in the form {what!r}" if args.kind == "bpe" else f"what 'ctok train {args.kind}' gives"
-        raise UsageError(f"{FORMATS[kind]} cannot say {trained}; write {args.output!r} as a .json file")
+        raise UsageError(f"{FORMATS[kind]} cannot say {trained}, which a tokenizer.json can")
     return options
 
 

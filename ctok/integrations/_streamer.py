@@ -23,8 +23,9 @@ __all__ = ["CtokStreamer"]
 class CtokStreamer:
     """A streamer for ``model.generate(..., streamer=)``. Each text is given once it is certain, and no later.
 
-    The texts joined are ``tokenizer.decode(ids, skip_special_tokens=..., clean_up_tokenization_spaces=False)`` for all ids that came.
-    Only what later ids may still change is held back: unfinished characters. An id costs the same however long the text is.
+    The texts joined are ``tokenizer.decode(ids, skip_special_tokens=..., clean_up_tokenization_spaces=False)`` for all ids that came,
+    but for added tokens that this does not give back (docs/transformers.md): those always come out as they are written. Only what later
+    ids may still change is held back: unfinished characters. An id costs the same however long the text is.
 
     Parameters
     ----------

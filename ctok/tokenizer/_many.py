@@ -87,7 +87,7 @@ class Many(Files):
             The greatest number of ids, special tokens included, or a `ctok.stagespecs.limits.Truncation`. What is cut off is lost.
         padding
             True (as long as the longest), a number of ids, or a `ctok.stagespecs.limits.Padding`. The result is then a `ctok.Batch`: ids,
-            attention_mask and type_ids in rows of one length, which numpy and torch take as they are (buffer protocol).
+            attention_mask and type_ids in rows of one length, the memory of which numpy and torch share (buffer protocol).
         dtype
             Of the numbers of a `Batch`.
 
