@@ -9,9 +9,11 @@ import pytest
 
 from ctok._native import cut
 from ctok._native.cut import Cutter
+from ctok._native.split import known_patterns
 from ctok._reference import cut as twin
 from ctok.errors import PatternError, SpecError
 from ctok.spec import BPE, Split, TokenTable
+from ctok.stages._pattern.oniguruma import translate
 from ctok.stages.cutters import build_cutter
 from ctok.stagespecs import pretokenizers as records
 from test_cut_stream import PARTS
@@ -284,3 +286,7 @@ def test_record_that_cannot_run_is_refused():
 def test_cutter_malformed_step_is_refused(step):
     with pytest.raises((ValueError, TypeError)):
         Cutter([step])
+
+
+def test_known_patterns_without_an_end_of_line_are_written_alike_in_both_dialects():
+    assert [pattern for pattern, _ in known_patterns() if "$" not in pattern and translate(pattern) != pattern] == []

@@ -140,20 +140,19 @@ cdef ctok_status _ask(void *ctx, const uint8_t *p, size_t n, ctok_ids *matches) 
 cdef ctok_status _add_sentencepiece(Normalizer self, bytes charsmap, tuple flags, tuple symbols) except *:
     cdef ctok_spn_options options
     cdef list texts = sorted({symbol.encode() for symbol in symbols})
-    cdef bytes data = b"".join(texts), ends
-    from array import array
-
-    at, places = 0, []
-    for text in texts:
-        at += len(text)
-        places.append(at)
-    ends = array("I", places).tobytes()
-    if b"" in texts or at > 0x7FFFFFFF:
+    cdef bytes data = b"".join(texts)
+    if b"" in texts or len(data) > 0x7FFFFFFF:
         return CTOK_ERR_FORMAT
+    cdef uint32_t[::1] ends = memoryview(bytearray(4 * len(texts) + 4)).cast("I")
+    cdef uint32_t at = 0
+    cdef Py_ssize_t i
+    for i in range(len(texts)):
+        at += <uint32_t>len(<bytes>texts[i])
+        ends[i] = at
     options.charsmap = charsmap
     options.n_charsmap = len(charsmap)
     options.symbols = data
-    options.ends = <const uint32_t *><const char *>ends
+    options.ends = &ends[0]
     options.n_symbols = len(texts)
     options.dummy, options.extra, options.escape, options.suffix = flags
     return ctok_normal_add_spn(&self.n, &options)

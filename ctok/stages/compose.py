@@ -6,19 +6,15 @@ from .._native.mergemodel import MergeList
 from .._native.rooms import Flow
 from .._native.vocab import Vocab
 from ..errors import SpecError
-from ..stagespecs import pretokenizers
-from ..stagespecs.patterns import String
 from .added import sought
-from .around import around
-from .cutters import build_cutter, flat
-from .decoders import build_decoder
 from .models import build_model
-from .normalizers import build_normalizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .._native.chains import Decoding
+    from .._native.cut import Cutter
     from .._native.model import Model
+    from .._native.normalize import Normalizer
     from ..spec import AddedToken, Record, Spec, TokenTable
 
     Declared = tuple[str, int] | tuple[str, int, bool]
@@ -42,17 +38,49 @@ def compose(spec: Spec) -> tuple[Vocab, Flow, tuple[tuple[int, ...], tuple[int, 
         from warnings import warn
 
         warn(f"{spec.name!r}: tokens share an id, the first such id is {shared}; it decodes to the last of its tokens", stacklevel=2)
-    normalizer = build_normalizer(spec.normalizer)
-    cutter = build_cutter(spec.pre_tokenizer) if spec.pre_tokenizer is not None else None
+    normalizer, cutter = _normalizer(spec), _cutter(spec)
     normalize = None if normalizer is None else normalizer.normalize
     added = [sought(token, normalize) for token in spec.added_tokens]
     safe = model.safe_cut() if _may_be_long(spec) else None
     shown_unk = getattr(model, "unk_id", None) if _kind(spec) in ("Pieces", "Unigram") else None
     flow = Flow(model, normalizer, cutter, added, lambda: _signature(spec), safe, shown_unk)
-    template = around(spec.post_processor)
+    template = _template(spec)
     called = {number: text for content, number, _, text in added if text not in (None, content)}
     shown = vocab if not called else _renamed(spec, model, byte_level, declared, called)
     return vocab, flow, template, _decoding(spec, shown, byte_level=byte_level and isinstance(model, MergeList))
+
+
+# ---- stages: imported where a specification has them ----
+
+
+def _normalizer(spec: Spec) -> Normalizer | None:
+    if spec.normalizer is None:
+        return None
+    if _kind(spec) == "Pieces":
+        from ..stagespecs import sentencepiece as records
+        from .sentencepiece import build_piece_normalizer
+
+        if isinstance(spec.normalizer, records.Normalizer):
+            return build_piece_normalizer(spec.normalizer)
+    from .normalizers import build_normalizer
+
+    return build_normalizer(spec.normalizer)
+
+
+def _cutter(spec: Spec) -> Cutter | None:
+    if spec.pre_tokenizer is None:
+        return None
+    from .cutters import build_cutter
+
+    return build_cutter(spec.pre_tokenizer)
+
+
+def _template(spec: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if spec.post_processor is None:
+        return (), ()
+    from .around import around
+
+    return around(spec.post_processor)
 
 
 def _special_pieces(spec: Spec) -> tuple[Declared, ...]:
@@ -73,6 +101,8 @@ def _decoding(spec: Spec, vocab: Vocab, *, byte_level: bool) -> Decoding:
 
         if isinstance(spec.decoder, Decoder):
             return build_piece_decoder(spec.decoder, spec.model, vocab)
+    from .decoders import build_decoder
+
     return build_decoder(spec.decoder, vocab, byte_level=byte_level)
 
 
@@ -86,18 +116,30 @@ def _signature(spec: Spec) -> str:
 
 
 def _steps(spec: Spec) -> list[Record]:
-    return [] if spec.pre_tokenizer is None else flat(spec.pre_tokenizer)
+    if spec.pre_tokenizer is None:
+        return []
+    from .cutters import flat
+
+    return flat(spec.pre_tokenizer)
 
 
 def is_byte_level(spec: Spec) -> bool:
     """Whether the model is to take bytes where its file has them spelled: the last pre-tokenizer only would spell them."""
-    return any(isinstance(step, pretokenizers.ByteLevel) for step in _steps(spec)[-1:])
+    if spec.pre_tokenizer is None:
+        return False
+    from ..stagespecs.pretokenizers import ByteLevel
+
+    return any(isinstance(step, ByteLevel) for step in _steps(spec)[-1:])
 
 
 def _may_be_long(spec: Spec) -> bool:
     """Whether a pretoken can be a whole text: nothing cuts, or only at a certain text, which a normalizer may have replaced."""
-    steps = _steps(spec)
-    return all(isinstance(step, pretokenizers.Split) and isinstance(step.pattern, String) for step in steps)
+    if spec.pre_tokenizer is None:
+        return True
+    from ..stagespecs.patterns import String
+    from ..stagespecs.pretokenizers import Split
+
+    return all(isinstance(step, Split) and isinstance(step.pattern, String) for step in _steps(spec))
 
 
 def _vocabulary(spec: Spec, model: Model, declared: tuple[Declared, ...]) -> Vocab:

@@ -127,7 +127,7 @@ def _split(record: records.Split) -> list[Step]:
         if len(text) == 1:
             return [_classes(CHARACTER, record.behavior, ord(text), record.invert)]
         text = "".join("\\" + c if c in "\\.+*?()|[]{}^$" else c for c in text)
-    else:
+    elif "$" in text or Splitter.known(text) is None:  # any other known pattern is written alike in both dialects
         from ._pattern.oniguruma import translate
 
         text = translate(text)

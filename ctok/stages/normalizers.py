@@ -6,7 +6,6 @@ from .._native.normalize import Normalizer
 from .._native.split import Splitter
 from ..errors import PatternError, SpecError
 from ..stagespecs import normalizers as records
-from ..stagespecs import sentencepiece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,20 +71,10 @@ def _steps(record: Record) -> Iterator[tuple[Any, ...]]:
         yield from _bert(record)
     elif isinstance(record, records.Precompiled):
         yield "charsmap", record.charsmap
-    elif isinstance(record, sentencepiece.Normalizer):
-        yield _sentencepiece(record)
     else:
-        raise SpecError(f"not a normalizer: {record!r}")
+        from .sentencepiece import normalizer_step
 
-
-def _sentencepiece(record: sentencepiece.Normalizer) -> tuple[Any, ...]:
-    flags = (
-        record.add_dummy_prefix,
-        record.remove_extra_whitespaces,
-        record.escape_whitespaces,
-        record.treat_whitespace_as_suffix,
-    )
-    return "sentencepiece", record.charsmap, flags, record.user_defined
+        yield normalizer_step(record)
 
 
 def _bert(record: records.BertNormalizer) -> Iterator[tuple[str]]:

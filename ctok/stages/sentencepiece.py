@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._native.chains import Chain, Decoding, PieceTexts
+from .._native.normalize import Normalizer
 from ..errors import SpecError
 from ..stagespecs import sentencepiece as records
 from ..stagespecs.sentencepiece import Decoder
@@ -10,11 +11,12 @@ from ..stagespecs.sentencepiece import Decoder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from .._native.vocab import Vocab
     from ..spec import Record
 
-__all__ = ["Decoder", "build_piece_decoder", "restricted", "special_pieces"]
+__all__ = ["Decoder", "build_piece_decoder", "build_piece_normalizer", "normalizer_step", "restricted", "special_pieces"]
 
 SPACE = "\u2581".encode()
 _IS_SPECIAL = bytes(kind in (records.CONTROL, records.UNKNOWN) for kind in range(256))
@@ -49,6 +51,39 @@ def restricted(model: Record, pieces: Iterable[str | bytes]) -> records.Pieces:
             is_used = text in wanted or len(text.decode("utf-8", "replace")) == 1
             types[number] = records.NORMAL if is_used else records.UNUSED
     return model.replace(types=bytes(types))
+
+
+def build_piece_normalizer(record: records.Normalizer) -> Normalizer:
+    """Return the normalizer of a SentencePiece model.
+
+    Raises
+    ------
+    SpecError
+        Its table is malformed.
+    """
+    try:
+        return Normalizer((normalizer_step(record),))
+    except ValueError as error:
+        raise SpecError(f"normalizer {type(record).__name__}: {error}") from None
+
+
+def normalizer_step(record: Record) -> tuple[Any, ...]:
+    """Return the step of a chain that such a normalizer is.
+
+    Raises
+    ------
+    SpecError
+        The record is no normalizer.
+    """
+    if not isinstance(record, records.Normalizer):
+        raise SpecError(f"not a normalizer: {record!r}")
+    flags = (
+        record.add_dummy_prefix,
+        record.remove_extra_whitespaces,
+        record.escape_whitespaces,
+        record.treat_whitespace_as_suffix,
+    )
+    return "sentencepiece", record.charsmap, flags, record.user_defined
 
 
 def build_piece_decoder(record: Decoder, pieces: records.Pieces, vocab: Vocab) -> Decoding:
@@ -91,11 +126,8 @@ class _Denormalizer:
     __slots__ = ("normalize", "record")
 
     def __init__(self, record: records.Normalizer) -> None:
-        from .normalizers import build_normalizer
-
-        built = build_normalizer(record)
         self.record = record
-        self.normalize = str if built is None else built.normalize
+        self.normalize = build_piece_normalizer(record).normalize
 
     def __repr__(self) -> str:  # part of the fingerprint of a saved state
         return f"_Denormalizer({self.record!r})"
