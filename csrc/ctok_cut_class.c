@@ -152,18 +152,36 @@ ctok_status cut_classes(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *
 
 unsigned ctok_cut_properties(uint32_t code) { return property(code); }
 
-unsigned ctok_cut_script(uint32_t code) {
+/* Characters [first, after) are of one script. */
+typedef struct cut_stretch {
+    uint32_t first, after, script;
+} cut_stretch;
+
+static cut_stretch find_stretch(uint32_t code) {
     uint32_t lo = 0, hi = CUT_SCRIPTS;
     while (hi - lo > 1) {
         const uint32_t mid = lo + (hi - lo) / 2;
         if (code < cut_scripts[mid] >> 8) hi = mid;
         else lo = mid;
     }
-    return cut_scripts[lo] & 255;
+    return (cut_stretch){cut_scripts[lo] >> 8, hi < CUT_SCRIPTS ? cut_scripts[hi] >> 8 : UINT32_MAX, cut_scripts[lo] & 255};
 }
+
+/* Text changes between few stretches (letters and what stands between words): the last two are at hand, the latest first. */
+static inline unsigned script_of(cut_stretch last[2], uint32_t code) {
+    if (code - last[0].first >= last[0].after - last[0].first) {
+        const cut_stretch latest = last[0];
+        last[0] = code - last[1].first < last[1].after - last[1].first ? last[1] : find_stretch(code);
+        last[1] = latest;
+    }
+    return last[0].script;
+}
+
+unsigned ctok_cut_script(uint32_t code) { return find_stretch(code).script; }
 
 ctok_status cut_by_script(const ctok_cut_step *s, ctok_cut_room *m, const cut_in *in, cut_out *out) {
     size_t i = 0, run = 0;
+    cut_stretch last[2] = {{0, 0, 0}, {0, 0, 0}};
     (void)s;
     if (cut_open(out, in->n) != CTOK_OK) return CTOK_ERR_MEMORY;
     for (size_t k = 0; k <= in->n_stops; k++) {
@@ -171,7 +189,7 @@ ctok_status cut_by_script(const ctok_cut_step *s, ctok_cut_room *m, const cut_in
         const size_t end = cut_piece_end(in, k, &closed);
         while (i < end) {
             const size_t len = cut_length(in->p[i]);
-            const unsigned script = ctok_cut_script(len == 1 ? in->p[i] : cut_wide(in->p + i));
+            const unsigned script = script_of(last, len == 1 ? in->p[i] : cut_wide(in->p + i));
             if (script && script != m->count) {
                 if (m->count) cut_copy(out, in, run, i); /* what stands before the first script is dropped */
                 cut_border(out);
