@@ -17,8 +17,14 @@ typedef struct cuts {
     size_t n, cap;
     cut group[GROUP];
     size_t waiting;
-    int exact; /* the cuts were given: each must be one */
 } cuts;
+
+/* A pair joins to this token: the merges across its border are not earlier than the lowest such. */
+static void note_crossing(ctok_vocab *v, const uint8_t *right, ctok_id token) {
+    if (v->pairs == NULL) return;
+    ctok_byte_pair *border = &v->pairs[right[-1] | right[0] << 8];
+    if (token < border->crossing) border->crossing = token;
+}
 
 static ctok_status look_up(ctok_vocab *v, cuts *c) {
     if (c->cap - c->n < GROUP) {
@@ -31,12 +37,9 @@ static ctok_status look_up(ctok_vocab *v, cuts *c) {
     for (size_t i = 0; i < c->waiting; i++) {
         const cut *x = &c->group[i];
         const ctok_id right = ctok_vocab_find_key(v, x->right, x->n_right, x->key);
-        if (right == CTOK_NO_ID && c->exact) return CTOK_ERR_FORMAT;
         if (right == CTOK_NO_ID) continue;
         c->pairs[c->n++] = ctok_joins_key(x->left, right) | x->token;
-        if (v->pairs == NULL) continue;
-        ctok_byte_pair *border = &v->pairs[x->right[-1] | x->right[0] << 8];
-        if (x->token < border->crossing) border->crossing = x->token;
+        note_crossing(v, x->right, x->token);
     }
     c->waiting = 0;
     return CTOK_OK;
@@ -75,7 +78,7 @@ static uint32_t shared_bytes(const uint8_t *p, const uint8_t *q, uint32_t n) {
 }
 
 /* In byte order, the tokens that a token begins with are among those that the one before it begins with, and that one itself. */
-static ctok_status ask_all(ctok_vocab *v, cuts *c, const uint8_t *splits) {
+static ctok_status ask_all(ctok_vocab *v, cuts *c) {
     uint32_t lens[LONGEST + 1], n_chain = 0, last = 0;
     ctok_id ids[LONGEST + 1];
     ctok_status status = CTOK_OK;
@@ -84,13 +87,7 @@ static ctok_status ask_all(ctok_vocab *v, cuts *c, const uint8_t *splits) {
         const uint32_t n = v->begin[k + 1] - v->begin[k];
         const uint32_t shared = shared_bytes(p, p - last, last < n ? last : n);
         while (n_chain && lens[n_chain - 1] > shared) n_chain--;
-        int found = splits && splits[k] == 0;
-        for (uint32_t i = n_chain; i-- > 0 && !found && status == CTOK_OK;) {
-            if (splits && splits[k] != lens[i]) continue;
-            found = splits != NULL;
-            status = ask(v, c, k, ids[i], lens[i]);
-        }
-        if (splits && !found) return CTOK_ERR_FORMAT;
+        for (uint32_t i = n_chain; i-- > 0 && status == CTOK_OK;) status = ask(v, c, k, ids[i], lens[i]);
         lens[n_chain] = n;
         ids[n_chain] = v->id_of[k];
         n_chain += n > 0;
@@ -109,17 +106,102 @@ static void enter(ctok_joins *j, uint64_t pair) {
     j->slots[j->slots[at] != 0 ? at + 1 : at] |= pair;
 }
 
-static ctok_status fill(ctok_joins *j, const cuts *c) {
+/* An empty table for n pairs. */
+static ctok_status reserve(ctok_joins *j, size_t n) {
     j->bits = 4;
-    while ((size_t)1 << j->bits < c->n) j->bits++;
+    while ((size_t)1 << j->bits < n) j->bits++;
     j->slots = ctok_mem_block(((size_t)2 << j->bits) * sizeof *j->slots);
-    if (j->slots == NULL) return CTOK_ERR_MEMORY;
+    return j->slots == NULL ? CTOK_ERR_MEMORY : CTOK_OK;
+}
+
+static ctok_status fill(ctok_joins *j, const cuts *c) {
+    if (reserve(j, c->n) != CTOK_OK) return CTOK_ERR_MEMORY;
     for (size_t i = 0; i < c->n; i++) {
         if (i + GROUP < c->n) ctok_joins_fetch(j, c->pairs[i + GROUP] & ~(uint64_t)CTOK_JOINS_IDS);
         enter(j, c->pairs[i]);
     }
     return CTOK_OK;
 }
+
+/* ---- the cuts are known ---- */
+
+/* A cut whose right part is looked up: slot, entry and text wait for memory one after the other, each side by side with those of the others. */
+typedef struct known {
+    cut cut;
+    uint64_t hash;
+    size_t at;       /* where the search goes on */
+    ctok_id right;   /* what may be the right part, or CTOK_NO_ID */
+} known;
+
+typedef struct knowns {
+    known group[GROUP];
+    uint64_t found[GROUP]; /* pairs of the group before, whose places are being fetched */
+    size_t n, n_found;
+} knowns;
+
+/* Find the left part. In byte order the text that a token begins with, if it is a token, is the last one of its length. */
+static int find_left(const ctok_vocab *v, uint32_t k, uint32_t n_left, const uint32_t *last, known *x) {
+    const uint8_t *p = v->bytes + v->begin[k];
+    const uint32_t n = v->begin[k + 1] - v->begin[k];
+    if (n_left >= n || last[n_left] == UINT32_MAX || memcmp(v->bytes + v->begin[last[n_left]], p, n_left) != 0) return 0;
+    x->cut = (cut){v->id_of[k], v->id_of[last[n_left]], p + n_left, n - n_left, {0, 0}};
+    ctok_key_roomy(p + n_left, n - n_left, x->cut.key);
+    x->hash = ctok_vocab_hash(p + n_left, n - n_left, x->cut.key);
+    x->at = ctok_vocab_place(v, x->hash);
+    CTOK_PREFETCH(&v->slots[x->at]);
+    return 1;
+}
+
+static void enter_found(ctok_vocab *v, knowns *c) {
+    for (size_t i = 0; i < c->n_found; i++) enter(&v->joins, c->found[i]);
+    c->n_found = 0;
+}
+
+/* Find the right parts; 0 if some is no token. */
+static int find_right(ctok_vocab *v, knowns *c) {
+    for (size_t i = 0; i < c->n; i++) {
+        known *x = &c->group[i];
+        x->right = ctok_vocab_candidate(v, x->hash, &x->at);
+        if (x->right != CTOK_NO_ID) CTOK_PREFETCH(&v->by_id[x->right]);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (c->group[i].right != CTOK_NO_ID) CTOK_PREFETCH(v->bytes + v->by_id[c->group[i].right].begin);
+    enter_found(v, c);
+    for (size_t i = 0; i < c->n; i++) {
+        const known *x = &c->group[i];
+        ctok_id right = x->right;
+        if (right == CTOK_NO_ID || !ctok_vocab_is(v, right, x->cut.right, x->cut.n_right, x->cut.key))
+            right = ctok_vocab_find_key(v, x->cut.right, x->cut.n_right, x->cut.key); /* another one looked like it */
+        if (right == CTOK_NO_ID) return 0;
+        const uint64_t key = ctok_joins_key(x->cut.left, right);
+        ctok_joins_fetch(&v->joins, key);
+        c->found[c->n_found++] = key | x->cut.token;
+        note_crossing(v, x->cut.right, x->cut.token);
+    }
+    c->n = 0;
+    return 1;
+}
+
+static ctok_status join_known(ctok_vocab *v, const uint8_t *splits) {
+    uint32_t last[LONGEST + 1]; /* of each length */
+    knowns c = {.n = 0};
+    size_t n_pairs = 0;
+    for (uint32_t k = 0; k < v->n_tokens; k++) n_pairs += splits[k] != 0;
+    if (reserve(&v->joins, n_pairs) != CTOK_OK) return CTOK_ERR_MEMORY;
+    memset(last, 0xFF, sizeof last);
+    for (uint32_t k = 0; k < v->n_tokens; k++) {
+        if (splits[k]) {
+            if (!find_left(v, k, splits[k], last, &c.group[c.n])) return CTOK_ERR_FORMAT;
+            if (++c.n == GROUP && !find_right(v, &c)) return CTOK_ERR_FORMAT;
+        }
+        last[v->begin[k + 1] - v->begin[k]] = k;
+    }
+    if (!find_right(v, &c)) return CTOK_ERR_FORMAT;
+    enter_found(v, &c);
+    return CTOK_OK;
+}
+
+/* ---- both ---- */
 
 /* Is every byte that occurs in a token one by itself? Else symbols without an id take part in merges. */
 static int has_all_bytes(const ctok_vocab *v) {
@@ -132,10 +214,11 @@ static int has_all_bytes(const ctok_vocab *v) {
 }
 
 ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits) {
-    cuts c = {.exact = splits != NULL};
+    cuts c = {0};
     if (v->n_ids > CTOK_JOINS_IDS || v->longest > LONGEST || !has_all_bytes(v)) return CTOK_OK;
     for (size_t i = 0; v->pairs && i < 65536; i++) v->pairs[i].crossing = CTOK_NO_ID;
-    ctok_status status = ask_all(v, &c, splits);
+    if (splits) return join_known(v, splits);
+    ctok_status status = ask_all(v, &c);
     if (status == CTOK_OK) status = fill(&v->joins, &c);
     ctok_mem_free(c.pairs);
     return status;
