@@ -1,8 +1,8 @@
 """Cut text so that each part has at most so many ids: the arithmetic behind `Tokenizer.truncate` and `Tokenizer.split`.
 
-The number of ids of a prefix is not monotone: one more character can join tokens. What is monotone is `IncrementalCounter.stable`, the
-ids that no later text changes. So the text is read until `stable` exceeds the limit, and from there the longest prefix that fits is
-looked for backwards, from counters remembered on the way.
+The number of ids of a prefix is not monotone: one more character can join tokens. What is monotone is `IncrementalCounter.least`, the
+number of ids that no later text goes below. So the text is read until that exceeds the limit, and from there the longest prefix that fits
+is looked for backwards, from counters remembered on the way.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
 def _read(
     counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, longest: int = COARSE
 ) -> tuple[list[Mark], int]:
-    """Feed until `stable` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended.
+    """Feed until `least` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended.
 
     Steps grow up to `longest`, so that no more than about twice of what is needed is read.
     """
@@ -56,7 +56,7 @@ def _read(
         after = min(at + step, stop)
         counter.feed(text[at:after])
         at, step = after, min(2 * step, longest)
-        if counter.stable > max_tokens:
+        if counter.least > max_tokens:
             break
         marks.append((at, counter.copy()))
     else:
@@ -103,11 +103,22 @@ def byte_end(raw: bytes, text: str, end: int) -> int:
 
 
 def _prefix_end_by_bisection(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
+    """Read prefixes that double, until one has far too many ids, and bisect between it and the last one that fits."""
+
     def fits(end: int) -> bool:
         return not _is_inside_pair(text, end) and tokenizer.count(text[start:end], **options) <= max_tokens
 
-    low, high = start, len(text)
-    if fits(high):
+    low, size = start, AHEAD + 4 * max_tokens
+    while True:
+        high = min(start + size, len(text))
+        high += _is_inside_pair(text, high)
+        found = tokenizer.count(text[start:high], **options)
+        if found <= max_tokens:
+            low = high
+        if high == len(text) or found > 2 * max_tokens + AHEAD:
+            break
+        size *= 2
+    if low == high:
         return high
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,8 +1,14 @@
-"""Cutting with a split pattern that does not stream: by bisection, which must not trip over what it cuts through."""
+"""Cutting where little is certain early: a split pattern that does not stream is bisected; a unigram model tells how few ids there are."""
+
+from array import array
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable
+from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable, cutting
+from ctok.stagespecs.models import Unigram, table_of_texts
 
 ADDED = (AddedToken("<s>", 300), AddedToken("<tool>", 301, special=False))
 TABLE = TokenTable.from_dict({bytes([byte]): byte for byte in range(256)})
@@ -37,3 +43,57 @@ def test_split_pieces_join_to_the_text(tok):
     pieces = tok.split(text, 4, allowed_special="all")
     assert "".join(pieces) == text
     assert max(tok.count(piece, allowed_special="all") for piece in pieces) <= 4
+
+
+class Counted:
+    """A tokenizer that does not stream, and how many characters it has counted."""
+
+    streams, flow = False, None
+
+    def __init__(self, tok):
+        self.tok, self.seen = tok, 0
+
+    def count(self, text):
+        self.seen += len(text)
+        return self.tok.count(text)
+
+
+def test_pieces_of_a_pattern_that_does_not_stream_cost_what_is_in_them(tok):
+    costs = []
+    for n in (50, 200):
+        counted, text = Counted(tok), "ab é 世界 " * n
+        places = [end for _, end in cutting.pieces(counted, text, 50, 0, {})]
+        assert places[-1] == len(text)
+        assert all(tok.count(text[a:b]) <= 50 < tok.count(text[a : b + 1]) for a, b in pairwise(places[:9]))
+        costs.append(counted.seen)
+    assert costs[1] < 5 * costs[0]
+
+
+def alike():
+    """Two ways through a run of letters stay equally good for as long as it goes on, so that nothing is ever certain."""
+    table = table_of_texts({"<unk>": 0, "a": 1, "aa": 2, "aaa": 3, "b": 4})
+    return Tokenizer.from_spec(Spec("alike", Unigram(table, array("d", [0.0, -9.0, -8.0, -5.0, -2.0]), unk_id=0), None))
+
+
+def test_text_of_which_nothing_is_certain_is_not_read_to_its_end():
+    tok = alike()
+    counter = tok.counter()
+    counter.feed("a" * 3000)
+    assert counter.stable == 0 and counter.least >= 990
+    text = "a" * 20_000
+    pieces = tok.split(text, 10)
+    assert "".join(pieces) == text and set(map(len, pieces[:-1])) == {30}
+
+
+@given(st.text("ab\u00e9", max_size=40), st.text("ab\u00e9", max_size=10))
+def test_least_is_never_more_than_any_count_that_follows(text, more):
+    tok = alike()
+    counter, most = tok.counter(), 0
+    for char in text:
+        counter.feed(char)
+        assert most <= counter.least and counter.stable <= counter.least <= counter.count
+        most = counter.least
+    for char in more:
+        counter.feed(char)
+        assert most <= counter.count
+    assert tok.truncate(text, 3) == max((text[:n] for n in range(len(text) + 1) if tok.count(text[:n]) <= 3), key=len)

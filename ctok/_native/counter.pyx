@@ -7,6 +7,7 @@ from operator import index
 from ctok._native.c_utf8 cimport ctok_utf8_count, ctok_utf8_count_utf16
 from ctok._native.engine cimport Context
 from ctok._native.state cimport TextState
+from ctok._native.unigram_open cimport unigram_open_feed, unigram_open_least
 
 cdef enum:
     STRIDE = 1024               # bytes of text between two states to go back to
@@ -142,6 +143,18 @@ cdef class IncrementalCounter(TextState):
     def stable(self):
         """How many ids no later text can change."""
         return self.n_stable
+
+    @property
+    def least(self):
+        """How many ids the text has at least, however it goes on.
+
+        These are `stable`, and with a unigram model the fewest that the held text can still give: that number grows also where a text can
+        be cut in several ways for as long as it goes on, so that nothing becomes certain.
+        """
+        cdef uint64_t n = self.n_stable
+        if self.stages != NULL and self.flow.is_open and self.stages.ops.open_feed == unigram_open_feed:
+            n += unigram_open_least(self.flow.open)
+        return n
 
     @property
     def count(self):

@@ -79,9 +79,14 @@ cdef void merges_open_free(void *state) noexcept nogil:
 cdef void *merges_open_copy(const void *state) noexcept nogil:
     cdef const MergesOpen *o = <const MergesOpen *>state
     cdef MergesOpen *other = <MergesOpen *>merges_open_new(o.model)
+    cdef ctok_status status = CTOK_OK
     if other == NULL:
         return NULL
-    if o.text.n > o.base and ctok_bytes_append(&other.text, o.text.at + o.base, o.text.n - o.base) != CTOK_OK:
+    if o.text.n > o.base:
+        status = ctok_bytes_append(&other.text, o.text.at + o.base, o.text.n - o.base)
+    if status == CTOK_OK and o.known:
+        status = copy_tree(other, o)
+    if status != CTOK_OK:
         merges_open_free(other)
         return NULL
     other.raw = o.raw
@@ -187,6 +192,18 @@ cdef ctok_status reserve_tree(MergesOpen *o, size_t n) noexcept nogil:
         o.walks = walks
         o.walk_room = o.n_walks * 2 + 8
     return CTOK_OK
+
+
+cdef ctok_status copy_tree(MergesOpen *to, const MergesOpen *source) noexcept nogil:
+    cdef ctok_status status
+    to.n_walks = source.n_walks
+    status = reserve_tree(to, source.known)
+    if status == CTOK_OK:
+        to.known = source.known
+        memcpy(to.last_len, source.last_len, source.known * sizeof(uint32_t))
+        memcpy(to.last_id, source.last_id, source.known * sizeof(ctok_id))
+        memcpy(to.walks, source.walks, source.n_walks * sizeof(OpenWalk))
+    return status
 
 
 cdef bint are_neighbours(MergesOpen *o, ctok_id left, ctok_id right, const uint8_t *border, size_t size,

@@ -37,3 +37,5 @@ cdef ctok_status unigram_open_save(const void *state, ctok_bytes *out) noexcept 
 cdef ctok_status unigram_open_load(void *state, const uint8_t *p, size_t n) noexcept nogil
 # Let all go that is held, as if the pretoken ended, but keep the sum (of the first node) and the run.
 cdef ctok_status unigram_open_rest(UnigramOpen *o, ctok_ids *ids) noexcept nogil
+# How many ids what is held gives at least, however it goes on: the fewest on the best path to an alive place.
+cdef uint64_t unigram_open_least(const void *state) noexcept nogil

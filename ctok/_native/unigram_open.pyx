@@ -94,6 +94,20 @@ cdef size_t common_border(const UnigramOpen *o) noexcept nogil:
     return b
 
 
+cdef uint64_t unigram_open_least(const void *state) noexcept nogil:
+    cdef const UnigramOpen *o = <const UnigramOpen *>state
+    cdef size_t i, place
+    cdef uint64_t n, least = 0
+    for i in range(o.reaches.n + 1):
+        place = o.reaches.at[i].start if i < o.reaches.n else o.next
+        n = 0
+        while place and o.nodes[place].size:
+            n += o.model.id_of[o.nodes[place].piece] != o.model.unk     # unknown ones that stand together become one
+            place -= o.nodes[place].size
+        least = n if i == 0 else min(least, n)
+    return least
+
+
 cdef void drop(UnigramOpen *o, size_t n) noexcept nogil:
     """The first n bytes have left; what counts from now on are the place there, with its score, and those behind it."""
     cdef size_t i, kept = 0

@@ -133,8 +133,9 @@ class Tokenizer(Many):
 
         Notes
         -----
-        Reads no further than the first place at which more than `max_tokens` ids are certain. With a split pattern that only the
-        `regex` package can run all is read, and the prefix is found by bisection: it fits, and none of up to 32 characters more does.
+        Reads no further than the first place at which it is certain that there are more than `max_tokens` ids. With a split pattern that
+        only the `regex` package can run it reads until there are more than twice as many, and finds the prefix by bisection: it fits, and
+        none of up to 32 characters more does.
         """
         max_tokens = _whole(max_tokens, "max_tokens")
         if max_tokens < 0:
