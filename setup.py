@@ -54,7 +54,7 @@ MODULES = {
     "normalize": ["mem", "charsmap", "dfa", "normal", "normal_chars", "normal_charsmap", "normal_facts", "normal_keep", "normal_map",
                   "normal_ops", "normal_rooms", "normal_spn", "spn", "spn_lane", "trie", "unicode", "utf8"],
     "padded": ["mem"],
-    "piecebpe": ["mem", "piecepairs"],
+    "piecebpe": ["mem", "bytesort", "piecepairs"],
     "piecedrop": ["mem"],
     "piecewords": ["mem", "trie"],
     "pipeline": ["mem", "utf8", "vocab"],

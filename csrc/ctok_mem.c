@@ -80,6 +80,7 @@ static void free_small_block(void *p) {
 #ifdef CTOK_LARGE_PAGES
 #define LARGE_PAGE ((size_t)2 << 20)
 #define SMALL_BLOCK ((size_t)1 << 20) /* below, a large page would be mostly empty */
+#define SMALL_ROOM ((size_t)1 << 19)  /* below, page by page costs less */
 
 static size_t whole_pages(size_t bytes) {
     return (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
@@ -104,6 +105,10 @@ void ctok_mem_unblock(void *p, size_t bytes) {
     if (bytes < SMALL_BLOCK) free_small_block(p);
     else munmap(p, whole_pages(bytes));
 }
+
+static size_t of_room(size_t bytes) {
+    return bytes < SMALL_ROOM || bytes >= SMALL_BLOCK ? bytes : SMALL_BLOCK;
+}
 #else
 void *ctok_mem_block(size_t bytes) {
     return small_block(bytes);
@@ -113,4 +118,16 @@ void ctok_mem_unblock(void *p, size_t bytes) {
     (void)bytes;
     if (p != NULL) free_small_block(p);
 }
+
+static size_t of_room(size_t bytes) {
+    return bytes;
+}
 #endif
+
+void *ctok_mem_room(size_t bytes) {
+    return ctok_mem_block(of_room(bytes));
+}
+
+void ctok_mem_unroom(void *p, size_t bytes) {
+    ctok_mem_unblock(p, of_room(bytes));
+}

@@ -28,6 +28,10 @@ void ctok_mem_free(void *p);
 void *ctok_mem_block(size_t bytes);
 void ctok_mem_unblock(void *p, size_t bytes);
 
+/* ctok_mem_room - the same for a table that is soon given back: on large pages from a quarter of one on. Give back with ctok_mem_unroom. */
+void *ctok_mem_room(size_t bytes);
+void ctok_mem_unroom(void *p, size_t bytes);
+
 /* ctok_mem_fail_after - in test builds: let n more allocations of this module succeed, then fail one and go back to normal;
  * n < 0 switches it off. Returns how many allocations were left. In other builds it does nothing and returns -1. */
 long ctok_mem_fail_after(long n);

@@ -1,20 +1,16 @@
 #include "ctok_piecepairs.h"
 
-#include <stdlib.h>
-
+#include "ctok_bytesort.h"
 #include "ctok_mem.h"
 
 /* ---- ranks ---- */
 
-typedef struct scored {
-    float score;
-    uint32_t at;
-} scored;
-
-static int higher_first(const void *a, const void *b) {
-    const scored *x = a, *y = b;
-    if (x->score != y->score) return x->score > y->score ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+/* A number that is the lower the higher the score is, and equal for equal ones. */
+static uint32_t order_of(float score) {
+    const float x = score + 0.0f; /* one zero */
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 31 ? bits : ~bits & INT32_MAX;
 }
 
 ctok_status ctok_piece_ranks(const float *scores, uint32_t n, uint32_t *ranks) {
@@ -22,15 +18,16 @@ ctok_status ctok_piece_ranks(const float *scores, uint32_t n, uint32_t *ranks) {
     if (n) ranks[0] = 0;
     for (; k < n && scores[k] <= scores[k - 1]; k++) ranks[k] = ranks[k - 1] + (scores[k] < scores[k - 1]);
     if (k >= n) return CTOK_OK;
-    scored *order = ctok_mem_alloc(n, sizeof *order);
-    if (order == NULL) return CTOK_ERR_MEMORY;
-    for (k = 0; k < n; k++) order[k] = (scored){scores[k], k};
-    qsort(order, n, sizeof *order, higher_first);
+    const size_t bytes = 2 * (size_t)n * sizeof(ctok_sortkey);
+    ctok_sortkey *keys = ctok_mem_room(bytes);
+    if (keys == NULL) return CTOK_ERR_MEMORY;
+    for (k = 0; k < n; k++) keys[k] = (ctok_sortkey){order_of(scores[k]), k};
+    const ctok_sortkey *sorted = ctok_sort_keys(keys, keys + n, n, 32);
     for (uint32_t rank = k = 0; k < n; k++) {
-        if (k && order[k].score < order[k - 1].score) rank++;
-        ranks[order[k].at] = rank;
+        if (k && sorted[k].key != sorted[k - 1].key) rank++;
+        ranks[sorted[k].at] = rank;
     }
-    ctok_mem_free(order);
+    ctok_mem_unroom(keys, bytes);
     return CTOK_OK;
 }
 
@@ -51,13 +48,18 @@ typedef struct half {
     ctok_id left, whole;
 } half;
 
+static void list_free(pair_list *l) {
+    ctok_mem_unroom(l->at, l->cap * sizeof *l->at);
+}
+
 static ctok_status list_push(pair_list *l, ctok_pair pair) {
-    if (l->n == l->cap) {
-        const size_t cap = l->cap * 2 + 1024;
-        ctok_pair *at = ctok_mem_resize(l->at, cap, sizeof *at);
-        if (at == NULL) return CTOK_ERR_MEMORY;
-        l->at = at;
-        l->cap = cap;
+    if (CTOK_UNLIKELY(l->n == l->cap)) {
+        pair_list more = {.n = l->n, .cap = l->cap * 2};
+        more.at = ctok_mem_room(more.cap * sizeof *more.at);
+        if (more.at == NULL) return CTOK_ERR_MEMORY;
+        memcpy(more.at, l->at, l->n * sizeof *l->at);
+        list_free(l);
+        *l = more;
     }
     l->at[l->n++] = pair;
     return CTOK_OK;
@@ -115,10 +117,11 @@ static void insert_all(ctok_pairmap *m, const pair_list *l) {
 }
 
 ctok_status ctok_pairmap_pieces(ctok_pairmap *m, const ctok_vocab *v, const uint32_t *ranks) {
-    pair_list l = {NULL, 0, 0};
+    pair_list l = {.cap = 3 * (size_t)v->n_tokens + 64}; /* as a rule a piece can be cut twice */
+    l.at = ctok_mem_room(l.cap * sizeof *l.at);
     uint32_t *stack = ctok_mem_alloc((size_t)v->n_tokens + 1, sizeof *stack);
     memset(m, 0, sizeof *m);
-    ctok_status status = stack == NULL ? CTOK_ERR_MEMORY : list_pairs(v, ranks, stack, &l);
+    ctok_status status = stack == NULL || l.at == NULL ? CTOK_ERR_MEMORY : list_pairs(v, ranks, stack, &l);
     if (status == CTOK_OK) {
         m->bits = 4;
         while (((size_t)1 << m->bits) * 6 < l.n * 10) m->bits++;
@@ -128,6 +131,6 @@ ctok_status ctok_pairmap_pieces(ctok_pairmap *m, const ctok_vocab *v, const uint
         else insert_all(m, &l);
     }
     ctok_mem_free(stack);
-    ctok_mem_free(l.at);
+    list_free(&l);
     return status;
 }

@@ -218,7 +218,7 @@ static ctok_status check_doubles(const ctok_spm *s, const uint8_t *buf, const ct
 ctok_status ctok_spm_check(ctok_spm *s, const uint8_t *buf, const ctok_spm_rules *rules, ctok_spm_error *error) {
     const ctok_status status = check_each(s, buf, rules, error);
     if (status != CTOK_OK) return status;
-    if (!s->room) s->room = ctok_mem_alloc(s->n, 2 * sizeof *s->room);
+    if (!s->room) s->room = ctok_mem_room(2 * (size_t)s->n * sizeof *s->room);
     if (!s->room) return CTOK_ERR_MEMORY;
     s->sorted = ctok_bytesort(buf, s->pieces, sizeof *s->pieces, s->n, s->room, s->room + s->n);
     return check_doubles(s, buf, rules, error);
@@ -269,7 +269,7 @@ uint32_t ctok_spm_find(const ctok_spm *s, const uint8_t *buf, uint32_t type, con
 
 void ctok_spm_free(ctok_spm *s) {
     ctok_mem_free(s->pieces);
-    ctok_mem_free(s->room);
+    ctok_mem_unroom(s->room, 2 * (size_t)s->n * sizeof *s->room);
     ctok_mem_free(s->messages);
     ctok_bytes_free(&s->document);
     *s = (ctok_spm){0};

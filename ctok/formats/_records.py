@@ -53,7 +53,11 @@ def decode(value: Any, columns: Sequence[memoryview], tables: Sequence[TokenTabl
     if not isinstance(value, dict):
         return value
     if "is" in value:
-        fields = {name: decode(field, columns, tables) for name, field in value.items() if name != "is"}
+        fields = {
+            name: decode(field, columns, tables) if isinstance(field, (dict, list)) else field
+            for name, field in value.items()
+            if name != "is"
+        }
         return _kind(value["is"])(**fields)
     if "table" in value:
         table = tables[value["table"]]
