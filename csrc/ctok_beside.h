@@ -49,6 +49,11 @@ static inline size_t ctok_beside_at(const uint8_t *p, size_t left, size_t *size)
     return CTOK_BESIDE_PLANE;
 }
 
+/* ctok_beside_cuts - may a text be cut between a character and the one before it, which ends with byte `last`? */
+static inline int ctok_beside_cuts(const ctok_beside *b, const ctok_beside_char *one, uint8_t last) {
+    return !(b->rows[(size_t)one->row * CTOK_BESIDE_ROW + last / 8] >> last % 8 & 1);
+}
+
 /* ctok_beside_next - the first place in (pos, n) where p[0..n) may be cut, or n; *first is the line of the character at pos < n, and *size
  * its size. */
 static inline size_t ctok_beside_next(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, const ctok_beside_char **first,
@@ -57,8 +62,7 @@ static inline size_t ctok_beside_next(const ctok_beside *b, const uint8_t *p, si
     *first = b->chars + ctok_beside_at(p + at, n - at, size);
     for (at += *size; at < n; at += step) {
         const ctok_beside_char *one = b->chars + ctok_beside_at(p + at, n - at, &step);
-        const uint8_t last = p[at - 1];
-        if (!(b->rows[(size_t)one->row * CTOK_BESIDE_ROW + last / 8] >> last % 8 & 1)) return at;
+        if (ctok_beside_cuts(b, one, p[at - 1])) return at;
     }
     return n;
 }

@@ -189,11 +189,11 @@ static void go_far(const ctok_cell *cells, uint64_t cell, ctok_places *at, size_
     }
 }
 
-size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n) {
+size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, float before) {
     walk walks[CTOK_BESTPATH_BYTES];
     window w;
     size_t place = 0;
-    float here = 0;
+    float here = before;
     memcpy(at->text, p, n);
     memset(at->text + n, 0, 2 * AHEAD);
     for (size_t i = 0; i < n + 3 * AHEAD; i++) at->best[i] = at->second[i] = float_of(MINUS_INFINITY);

@@ -1,6 +1,6 @@
 /* ctok_bestpath.h - the best paths to all places of a short text through pieces that have scores.
  *
- * A path is a row of pieces, and of characters that are none, each of which costs the same. Its score is added up from 0 in single
+ * A path is a row of pieces, and of characters that are none, each of which costs the same. Its score is added up in single
  * precision, one addition a piece, and of equal scores the path whose last piece starts first stays.
  *
  * The tree of pieces is read as cells with the scores in them. Read-only after it is built: any number of threads may use it.
@@ -46,9 +46,9 @@ ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const doubl
 /* ctok_bestpath_free - give everything back; one of zeros is allowed. */
 void ctok_bestpath_free(ctok_bestpath *b);
 
-/* ctok_bestpath_find - fill in the places of p[0..n), n <= CTOK_BESTPATH_BYTES. at->best[n] is minus infinity where p[0..n) ends inside a
+/* ctok_bestpath_find - fill in the places of p[0..n), n <= CTOK_BESTPATH_BYTES, with paths that begin with the score `before`. at->best[n] is minus infinity where p[0..n) ends inside a
  * character. Returns how many characters there are. Cost: about 10 ns a byte. */
-size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n);
+size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, float before);
 
 static inline uint32_t ctok_places_node(const ctok_places *at, size_t place) {
     return at->last[place] & (((uint32_t)1 << CTOK_BESTPATH_NODE) - 1);

@@ -2,9 +2,9 @@
  *
  * A word begins at a U+2581 that does not follow another one: it is a run of them and what stands up to the next run.
  *
- * The memory is bounded and one thread's own. A look-up reads one cache line. A word of up to 15 bytes, a U+2581 that it begins with not
- * counted, is its own key (csrc/ctok_key.h); of a longer one the key is a hash, and its bytes stand in the store, as ids do that are more
- * than an entry holds. So a hit is never wrong. When the store is full, all is forgotten.
+ * The memory is bounded and one thread's own. It begins small and grows once, when it has filled. A look-up reads one cache line. A word of
+ * up to 15 bytes, a U+2581 that it begins with not counted, is its own key (csrc/ctok_key.h); of a longer one the key is a hash, and its
+ * bytes stand in the store, as ids do that are more than an answer holds. So a hit is never wrong. When the store is full, all is forgotten.
  *
  * What is remembered may hold only up to some limit, a number that the caller compares with.
  */
@@ -20,37 +20,49 @@
 #endif
 
 #define CTOK_WORDS_BLOCK 256u
-#define CTOK_WORDS_BITS 15u          /* lines of two entries: 2 MiB */
-#define CTOK_WORDS_STORE (1u << 19)  /* numbers of the store: 2 MiB */
-#define CTOK_WORD_HERE 3u            /* ids that an entry holds */
+#define CTOK_WORDS_FIRST_BITS 11u    /* lines of two entries: 128 KiB at first, */
+#define CTOK_WORDS_BITS 16u          /* then 4 MiB */
+#define CTOK_WORDS_STORE (1u << 20)  /* numbers of the store: 4 MiB */
+#define CTOK_WORD_HERE 3u            /* ids that an answer holds */
+#define CTOK_WORD_BYTES 63u          /* of the longest word that is remembered */
 
-#define CTOK_WORD_IDS 0xFFu          /* of an entry's n: how many ids */
-#define CTOK_WORD_APART 0x100u       /* they stand in the store from ids[0] on, or one of them is the unknown one, which may be left out */
+#define CTOK_WORD_IDS 0xFFu          /* of an answer's n: how many ids */
+#define CTOK_WORD_APART 0x100u       /* one of them is the unknown one, which may be left out, or they stand */
+#define CTOK_WORD_STORED 0x200u      /* in the store, from ids[0] on */
 #define CTOK_WORD_LIMIT 0xFFFF0000u  /* the upper half of a float: the limit, rounded toward 0 */
+
+typedef struct ctok_answer {
+    ctok_id ids[CTOK_WORD_HERE];
+    uint32_t n;
+} ctok_answer;
 
 typedef struct ctok_word {
     uint64_t key[2];                 /* 0: empty */
-    ctok_id ids[CTOK_WORD_HERE];
-    uint32_t n;
+    ctok_answer answer;
 } ctok_word;
 
 typedef struct ctok_words {
     ctok_word *lines;
     ctok_id *store;
     uint32_t n_store;                /* in use */
+    uint32_t n_put;
+    unsigned bits;                   /* of the number of lines */
     uint64_t seed;                   /* odd */
 } ctok_words;
 
-#define CTOK_WORDS_BYTES (((size_t)2 << CTOK_WORDS_BITS) * sizeof(ctok_word))
+static inline size_t ctok_words_bytes(unsigned bits) {
+    return ((size_t)2 << bits) * sizeof(ctok_word);
+}
 
-/* ctok_words_init - an empty memory of 4 MiB, the store of which is touched as it fills. */
+/* ctok_words_init - an empty memory; the store is touched as it fills. */
 static inline ctok_status ctok_words_init(ctok_words *w, uint64_t seed) {
-    w->lines = (ctok_word *)ctok_mem_block(CTOK_WORDS_BYTES);
+    w->bits = CTOK_WORDS_FIRST_BITS;
+    w->lines = (ctok_word *)ctok_mem_block(ctok_words_bytes(w->bits));
     w->store = (ctok_id *)ctok_mem_alloc(CTOK_WORDS_STORE, sizeof(ctok_id));
-    w->n_store = 0;
+    w->n_store = w->n_put = 0;
     w->seed = seed | 1;
     if (w->lines != NULL && w->store != NULL) return CTOK_OK;
-    ctok_mem_unblock(w->lines, CTOK_WORDS_BYTES);
+    ctok_mem_unblock(w->lines, ctok_words_bytes(w->bits));
     ctok_mem_free(w->store);
     w->lines = NULL;
     return CTOK_ERR_MEMORY;
@@ -59,7 +71,7 @@ static inline ctok_status ctok_words_init(ctok_words *w, uint64_t seed) {
 /* ctok_words_free - give it back; one that was never made, all zeros, is allowed. */
 static inline void ctok_words_free(ctok_words *w) {
     if (w->lines == NULL) return;
-    ctok_mem_unblock(w->lines, CTOK_WORDS_BYTES);
+    ctok_mem_unblock(w->lines, ctok_words_bytes(w->bits));
     ctok_mem_free(w->store);
     w->lines = NULL;
 }
@@ -112,7 +124,29 @@ static inline size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint
 static inline ctok_word *ctok_words_line(const ctok_words *w, const uint64_t key[2]) {
     uint64_t h = key[0] * w->seed;
     h = (h ^ h >> 32 ^ key[1]) * UINT64_C(0x9E3779B97F4A7C15);
-    return w->lines + 2 * (h >> (64 - CTOK_WORDS_BITS));
+    return w->lines + 2 * (h >> (64 - w->bits));
+}
+
+/* ctok_words_make_room - make sure that n words can be put before anything is forgotten, n <= CTOK_WORDS_STORE / 128. Lines move; where
+ * there is no memory to grow, they stay as they are. */
+static inline void ctok_words_make_room(ctok_words *w, size_t n) {
+    if (CTOK_UNLIKELY(w->n_store + n * (CTOK_WORD_BYTES + 1 + 16) > CTOK_WORDS_STORE)) {
+        memset(w->lines, 0, ctok_words_bytes(w->bits));
+        w->n_store = 0;
+    }
+    if (CTOK_LIKELY(w->bits == CTOK_WORDS_BITS || w->n_put < (uint32_t)1 << w->bits)) return;
+    ctok_words more = *w;
+    more.bits = CTOK_WORDS_BITS;
+    more.lines = (ctok_word *)ctok_mem_block(ctok_words_bytes(more.bits));
+    if (more.lines == NULL) return;
+    for (size_t i = (size_t)2 << w->bits; i-- > 0;) { /* of two in a line the first comes last, and first again */
+        if (w->lines[i].key[1] == 0) continue;
+        ctok_word *line = ctok_words_line(&more, w->lines[i].key);
+        line[1] = line[0];
+        line[0] = w->lines[i];
+    }
+    ctok_mem_unblock(w->lines, ctok_words_bytes(w->bits));
+    *w = more;
 }
 
 /* The key of a word of more than 15 bytes besides its U+2581: a hash, and a length no short one has. */
@@ -128,46 +162,59 @@ static inline void ctok_words_long_key(const ctok_words *w, const uint8_t *p, si
     key[1] = (uint64_t)(CTOK_KEY_BYTES + 1) << 56;
 }
 
-/* ctok_words_probe - compute the keys of the words of p[start..), which stop at stops[0..n), and begin to fetch their lines; p is readable up
- * to end. A word of more than `longest` bytes has a key that is never found. */
-static inline void ctok_words_probe(const ctok_words *w, const uint8_t *p, size_t start, const uint32_t *stops, size_t n, size_t end,
-                                    size_t longest, uint64_t (*keys)[2], ctok_word **lines) {
-    for (size_t i = 0; i < n; i++) {
-        const size_t stop = stops[i];
-        const uint64_t marked = stop - start >= 3 && ctok_is_mark(p + start);
-        const size_t from = start + 3 * marked, size = stop - from;
-        if (CTOK_UNLIKELY(size > CTOK_KEY_BYTES)) {
-            keys[i][0] = 0;
-            keys[i][1] = (uint64_t)255 << 56;
-            if (stop - start <= longest) ctok_words_long_key(w, p + start, stop - start, keys[i]);
-        } else {
-            if (CTOK_LIKELY(from + 16 <= end)) ctok_key_roomy(p + from, size, keys[i]);
-            else ctok_key_exact(p + from, size, keys[i]);
-            keys[i][1] |= marked << 62;
-        }
-        lines[i] = ctok_words_line(w, keys[i]);
-        CTOK_PREFETCH(lines[i]);
-        start = stop;
+/* ctok_words_ask - compute the key of the word p[start..stop), and begin to fetch its line; p is readable up to end. A word of more than
+ * CTOK_WORD_BYTES has a key that is never found. */
+static inline ctok_word *ctok_words_ask(const ctok_words *w, const uint8_t *p, size_t start, size_t stop, size_t end, uint64_t key[2]) {
+    const uint64_t marked = stop - start >= 3 && ctok_is_mark(p + start);
+    const size_t from = start + 3 * marked, size = stop - from;
+    if (CTOK_UNLIKELY(size > CTOK_KEY_BYTES)) {
+        key[0] = 0;
+        key[1] = (uint64_t)255 << 56;
+        if (stop - start <= CTOK_WORD_BYTES) ctok_words_long_key(w, p + start, stop - start, key);
+    } else {
+        if (CTOK_LIKELY(from + 16 <= end)) ctok_key_roomy(p + from, size, key);
+        else ctok_key_exact(p + from, size, key);
+        key[1] |= marked << 62;
     }
+    ctok_word *line = ctok_words_line(w, key);
+    CTOK_PREFETCH(line);
+    return line;
 }
 
 static inline int ctok_words_is_long(const uint64_t key[2]) {
     return key[1] >> 56 == CTOK_KEY_BYTES + 1;
 }
 
-/* ctok_words_find - the entry with a key in a line, or NULL. If ctok_words_is_long, ctok_words_ids must confirm it. */
-static inline const ctok_word *ctok_words_find(const ctok_word *line, const uint64_t key[2]) {
-    if (line[0].key[0] == key[0] && line[0].key[1] == key[1]) return line;
-    if (line[1].key[0] == key[0] && line[1].key[1] == key[1]) return line + 1;
-    return NULL;
+/* ctok_words_look_up - answer n asked words by their keys and lines: that of number i goes to found[numbers[i]]. misses, room for n,
+ * receives which i have none, ascending, and those of which ctok_words_recall must say it. Returns how many. */
+static inline size_t ctok_words_look_up(const uint64_t (*keys)[2], ctok_word *const *lines, const uint32_t *numbers, size_t n,
+                                        ctok_answer *found, uint32_t *misses) {
+    size_t n_misses = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *key = keys[i];
+        const ctok_word *line = lines[i];
+        const int first = (line[0].key[0] == key[0]) & (line[0].key[1] == key[1]);
+        const int second = (line[1].key[0] == key[0]) & (line[1].key[1] == key[1]);
+        found[numbers[i]] = line[second].answer;
+        misses[n_misses] = (uint32_t)i;
+        n_misses += (size_t)((first | second) == 0 || ctok_words_is_long(key));
+    }
+    return n_misses;
 }
 
-/* ctok_words_ids - the ids of the entry that has the key of the word p[0..n); NULL if it is another word. */
-static inline const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_word *entry, const uint8_t *p, size_t n) {
-    const size_t count = entry->n & CTOK_WORD_IDS;
-    if (!ctok_words_is_long(entry->key)) return count <= CTOK_WORD_HERE ? entry->ids : w->store + entry->ids[0];
-    if (entry->ids[1] != n || memcmp(w->store + entry->ids[0] + count, p, n) != 0) return NULL;
-    return w->store + entry->ids[0];
+/* ctok_words_recall - the answer for the word p[0..n), by its key and line, or NULL. */
+static inline const ctok_answer *ctok_words_recall(const ctok_words *w, const ctok_word *line, const uint64_t key[2], const uint8_t *p,
+                                                   size_t n) {
+    const ctok_word *entry = line + (line[0].key[0] != key[0] || line[0].key[1] != key[1]);
+    if (entry->key[0] != key[0] || entry->key[1] != key[1]) return NULL;
+    const ctok_answer *a = &entry->answer;
+    if (ctok_words_is_long(key) && (a->ids[1] != n || memcmp(w->store + a->ids[0] + (a->n & CTOK_WORD_IDS), p, n) != 0)) return NULL;
+    return a;
+}
+
+/* ctok_words_ids - the ids of an answer. */
+static inline const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_answer *a) {
+    return a->n & CTOK_WORD_STORED ? w->store + a->ids[0] : a->ids;
 }
 
 static inline float ctok_word_limit(uint32_t n) {
@@ -177,34 +224,35 @@ static inline float ctok_word_limit(uint32_t n) {
     return limit;
 }
 
-/* ctok_words_put - remember the word p[0..n) with its key and line. `none` fills up the ids of an entry; limit is not negative. Of two words
- * of a line the one that was put earlier goes, but what took several ids to say stays longer. Returns the n of the entry. */
-static inline uint32_t ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t key[2], const uint8_t *p, size_t n, const ctok_id *ids,
-                                      size_t count, int has_unknown, float limit, ctok_id none) {
-    const int is_long = ctok_words_is_long(key), apart = is_long || count > CTOK_WORD_HERE;
-    const size_t need = count + (is_long ? (n + 3) / 4 : 0);
+/* How many ids, what is to be known of them, and the limit, which is not negative, as the n of an answer. */
+static inline uint32_t ctok_word_n(size_t count, uint32_t apart, float limit) {
     uint32_t bits;
     memcpy(&bits, &limit, sizeof bits);
-    bits = (uint32_t)count | (apart || has_unknown ? CTOK_WORD_APART : 0) | (bits & CTOK_WORD_LIMIT);
-    if (apart && w->n_store + need > CTOK_WORDS_STORE) {
-        memset(w->lines, 0, CTOK_WORDS_BYTES);
-        w->n_store = 0;
-    }
+    return (uint32_t)count | apart | (bits & CTOK_WORD_LIMIT);
+}
+
+/* ctok_words_put - remember the word p[0..n), n <= CTOK_WORD_BYTES, with its key and line; ctok_words_make_room has made room for it.
+ * `none` fills up the ids of an answer; limit is not negative. Of two words of a line the one that was put earlier goes, but what took
+ * several ids to say stays longer. Returns the answer, which stays until the next word is put. */
+static inline const ctok_answer *ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t key[2], const uint8_t *p, size_t n,
+                                                const ctok_id *ids, size_t count, int has_unknown, float limit, ctok_id none) {
+    const int is_long = ctok_words_is_long(key), stored = is_long || count > CTOK_WORD_HERE;
     ctok_word *entry = line;
-    if (count == 1 && (line[0].n & CTOK_WORD_IDS) > 1) entry = line + 1;
+    if (count == 1 && (line[0].answer.n & CTOK_WORD_IDS) > 1) entry = line + 1;
     else line[1] = line[0];
     entry->key[0] = key[0];
     entry->key[1] = key[1];
-    entry->n = bits;
-    for (size_t i = 0; i < CTOK_WORD_HERE; i++) entry->ids[i] = i < count ? ids[i] : none;
-    if (apart) {
-        entry->ids[0] = w->n_store;
-        entry->ids[1] = (ctok_id)n;
+    entry->answer.n = ctok_word_n(count, stored ? CTOK_WORD_APART | CTOK_WORD_STORED : has_unknown ? CTOK_WORD_APART : 0, limit);
+    for (size_t i = 0; i < CTOK_WORD_HERE; i++) entry->answer.ids[i] = i < count ? ids[i] : none;
+    if (stored) {
+        entry->answer.ids[0] = w->n_store;
+        entry->answer.ids[1] = (ctok_id)n;
         memcpy(w->store + w->n_store, ids, count * sizeof *ids);
         if (is_long) memcpy(w->store + w->n_store + count, p, n);
-        w->n_store += (uint32_t)need;
+        w->n_store += (uint32_t)(count + (is_long ? (n + 3) / 4 : 0));
     }
-    return bits;
+    w->n_put++;
+    return &entry->answer;
 }
 
 #endif

@@ -7,20 +7,24 @@ cdef extern from "ctok_words.h" nogil:
     const unsigned int CTOK_WORD_HERE
     const uint32_t CTOK_WORD_IDS
     const uint32_t CTOK_WORD_APART
-    ctypedef struct ctok_word:
-        uint64_t key[2]
+    ctypedef struct ctok_answer:
         ctok_id ids[3]
         uint32_t n
+    ctypedef struct ctok_word:
+        pass
     ctypedef struct ctok_words:
         ctok_word *lines
     ctok_status ctok_words_init(ctok_words *w, uint64_t seed)
     void ctok_words_free(ctok_words *w)
     bint ctok_is_mark(const uint8_t *p)
     size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint32_t *stops)
-    void ctok_words_probe(const ctok_words *w, const uint8_t *p, size_t start, const uint32_t *stops, size_t n, size_t end, size_t longest,
-                          uint64_t (*keys)[2], ctok_word **lines)
-    const ctok_word *ctok_words_find(const ctok_word *line, const uint64_t *key)
-    const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_word *entry, const uint8_t *p, size_t n)
+    void ctok_words_make_room(ctok_words *w, size_t n)
+    ctok_word *ctok_words_ask(const ctok_words *w, const uint8_t *p, size_t start, size_t stop, size_t end, uint64_t *key)
+    size_t ctok_words_look_up(const uint64_t (*keys)[2], ctok_word *const *lines, const uint32_t *numbers, size_t n, ctok_answer *found,
+                              uint32_t *misses)
+    const ctok_answer *ctok_words_recall(const ctok_words *w, const ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n)
+    const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_answer *a)
     float ctok_word_limit(uint32_t n)
-    uint32_t ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n, const ctok_id *ids,
-                            size_t count, bint has_unknown, float limit, ctok_id none)
+    uint32_t ctok_word_n(size_t count, uint32_t apart, float limit)
+    const ctok_answer *ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n, const ctok_id *ids,
+                                      size_t count, bint has_unknown, float limit, ctok_id none)

@@ -17,6 +17,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from ctok._native.c_beside cimport ctok_beside, ctok_beside_cuts
 from ctok._native.c_bestpath cimport ctok_bestpath_free, ctok_bestpath_init
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
@@ -322,6 +323,22 @@ cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t
     if status == CTOK_ERR_MEMORY:
         raise MemoryError("no memory for the model")
     w.remembers = status == CTOK_OK
+    if w.remembers:
+        find_tails(w)
+
+
+cdef void find_tails(WordsModel *w) noexcept:
+    cdef const ctok_beside *beside = &w.paths.beside
+    cdef int sign, letter, n_cut
+    for sign in range(0x21, 0x7F):
+        n_cut = 0
+        for letter in range(0x30, 0x7B):
+            n_cut += is_alnum(letter) and ctok_beside_cuts(beside, beside.chars + sign, <uint8_t>letter)
+        w.is_tail[sign] = not is_alnum(sign) and n_cut > 31
+
+
+cdef inline bint is_alnum(int c) noexcept:
+    return 0x30 <= c <= 0x39 or 0x41 <= c <= 0x5A or 0x61 <= c <= 0x7A
 
 
 def fail_after(long n):

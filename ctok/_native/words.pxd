@@ -16,6 +16,7 @@ cdef struct WordsModel:
     double widest               # no score is farther from 0
     float limit                 # as long as the sum before a word is less far from 0, it does not begin anew in it
     uint64_t seed
+    uint8_t is_tail[256]        # ASCII signs that no piece has behind a letter
 
 # As csrc/ctok_model.h says; `model` is a WordsModel.
 cdef void *words_scratch_new(const void *model) noexcept nogil

@@ -20,15 +20,16 @@ from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_next
+from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next
 from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_places, ctok_places_node, ctok_places_start
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_trie cimport ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_HERE, CTOK_WORD_IDS, ctok_word, ctok_word_limit, ctok_words, ctok_words_cut, ctok_words_find,
-    ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_probe, ctok_words_put)
+    CTOK_WORD_APART, CTOK_WORD_HERE, CTOK_WORD_IDS, ctok_answer, ctok_word, ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask,
+    ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room, ctok_words_put,
+    ctok_words_recall)
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
@@ -37,23 +38,24 @@ from ctok._native.viterbi cimport UnigramModel, viterbi_go_on
 cdef enum:
     LONG = 1 << 14              # bytes from which on a word is encoded as an open text
     STOPS = 256 + 64            # places that ctok_words_cut may give
-    REMEMBERED = 63             # bytes of the longest word that is remembered
-
-# What is known of a part of a text.
-cdef struct Answer:
-    const ctok_id *ids          # its tokens, one for each unknown character
-    size_t n
-    float limit                 # as long as the sum before it is less far from 0, these are right
-    bint unknown
-    ctok_id room[REMEMBERED + 1]
+    UNITS = 256                 # of a block
+    REMEMBERED = 63             # bytes of the longest unit that is remembered, as csrc/ctok_words.h says
+    WHOLE = 20                  # bytes of the longest word that is a unit by itself
 
 cdef struct WordsScratch:
     ctok_words memory
     UnigramScratch room
     ctok_places places
-    uint32_t stops[STOPS]
-    uint64_t keys[STOPS][2]
-    ctok_word *lines[STOPS]
+    uint32_t words[STOPS]
+    # the units of a block: where they stop and what was found; of those that are asked, which they are, and what the memory needs
+    uint32_t stops[UNITS]
+    ctok_answer found[UNITS]
+    size_t n_units
+    uint32_t numbers[UNITS]
+    uint64_t keys[UNITS][2]
+    ctok_word *lines[UNITS]
+    uint32_t misses[UNITS]
+    size_t n_asked
 
 # A text on its way.
 cdef struct Walk:
@@ -119,14 +121,45 @@ cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
 
 # ---- one word, from the actual sum ----
 
+cdef inline uint32_t piece_at(const UnigramModel *m, uint32_t node) noexcept nogil:
+    return ctok_trie_piece(ctok_trie_unit(&m.trie, node)) if node else 0
+
+
 cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     """The word p[0..n), which ends at `end` of the text."""
-    cdef UnigramScratch *s = &k.s.room
-    cdef size_t i, next = 0, at = n, count = 0
-    cdef ctok_status status
+    if n <= REMEMBERED and k.w.remembers and fabsf(k.sum) < k.w.limit:
+        return work_out_short(k, p, n, end)
     if n > LONG and k.ends == NULL:
         return work_out_long(k, p, n)
-    status = unigram_reserve(s, n + 1)
+    return work_out_any(k, p, n, end)
+
+
+cdef ctok_status work_out_short(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
+    """One in which sums do not begin anew."""
+    cdef ctok_places *at = &k.s.places
+    cdef uint8_t ends[REMEMBERED + 1]
+    cdef size_t place = n, count = 0, start = 0
+    cdef ctok_status status = CTOK_OK
+    ctok_bestpath_find(&k.w.paths, at, p, n, k.sum)
+    if at.best[n] == -INFINITY:
+        return CTOK_ERR_UTF8
+    while place:
+        ends[count] = <uint8_t>place
+        count += 1
+        place = ctok_places_start(at, place)
+    while count and status == CTOK_OK:
+        count -= 1
+        place = ends[count]
+        status = give(k, piece_at(k.w.m, ctok_places_node(at, place)), p + start, place - start, end - n + place)
+        start = place
+    k.sum = at.best[n]
+    return status
+
+
+cdef ctok_status work_out_any(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
+    cdef UnigramScratch *s = &k.s.room
+    cdef size_t i, next = 0, at = n, count = 0
+    cdef ctok_status status = unigram_reserve(s, n + 1)
     if status != CTOK_OK:
         return status
     for i in range(n + 1):
@@ -169,161 +202,109 @@ cdef ctok_status work_out_long(Walk *k, const uint8_t *p, size_t n) noexcept nog
 
 # ---- one word, whatever the sum ----
 
-cdef bint find(const WordsModel *w, ctok_places *at, const uint8_t *p, size_t n, Answer *found) noexcept nogil:
-    """The best path of p[0..n), and how long it is the best; False if there is none: it is not UTF-8."""
-    cdef size_t place = n, first = REMEMBERED + 1, n_chars = ctok_bestpath_find(&w.paths, at, p, n), i
+cdef const ctok_answer *find(const WordsModel *w, WordsScratch *s, const uint8_t *p, size_t n, size_t i) noexcept nogil:
+    """Find and remember the best path of p[0..n), the word asked as number i, and how long it is the best; NULL if there is none: it is not
+    UTF-8."""
+    cdef ctok_places *at = &s.places
+    cdef size_t place = n, first = REMEMBERED + 1, n_chars = ctok_bestpath_find(&w.paths, at, p, n, 0), count
     cdef uint32_t node
+    cdef bint unknown = False
     cdef double far = INFINITY
     cdef double lead[REMEMBERED + 1]
+    cdef ctok_id ids[REMEMBERED + 1]
     cdef size_t ends[REMEMBERED + 1]
     if at.best[n] == -INFINITY:
-        return False
-    found.unknown = False
+        return NULL
     while place:
         first -= 1
         node = ctok_places_node(at, place)
-        found.room[first] = w.m.id_of[piece_at(w.m, node)]
-        found.unknown |= node == 0
+        ids[first] = w.m.id_of[piece_at(w.m, node)]
+        unknown |= node == 0
         lead[first] = at.best[place] - at.second[place]
         ends[first] = place
         place = ctok_places_start(at, place)
-    for i in range(first, REMEMBERED + 1):              # there are i + 1 - first tokens, against as many as there are bytes
-        far = min(far, lead[i] / <double>(i + 1 - first + ends[i]))
-    found.ids = found.room + first
-    found.n = REMEMBERED + 1 - first
-    # A 500th less than the bound says, for the roundings of this calculation and of the entry.
+    count = REMEMBERED + 1 - first
+    for place in range(first, REMEMBERED + 1):          # there are place + 1 - first tokens, against as many as there are bytes
+        far = min(far, lead[place] / <double>(place + 1 - first + ends[place]))
+    # A 500th less than the bound says, for the roundings of this calculation and of the answer.
     far = min(far * 16744448.0 - 2 * <double>n_chars * w.widest - 1, <double>w.limit)
-    found.limit = <float>far if far > 0 else 0
-    return True
+    if far < 0 or (unknown and w.m.byte_fallback):
+        far = 0
+    return ctok_words_put(&s.memory, s.lines[i], s.keys[i], p, n, ids + first, count, unknown, <float>far, w.none)
 
 
-cdef bint recall(Walk *k, const uint8_t *p, size_t n, const uint64_t *key, const ctok_word *line, Answer *found) noexcept nogil:
-    """What the memory holds for p[0..n)."""
-    cdef const ctok_word *hit = ctok_words_find(line, key)
-    found.ids = ctok_words_ids(&k.s.memory, hit, p, n) if hit != NULL else NULL
-    if found.ids == NULL:
-        return False
-    found.n = hit.n & CTOK_WORD_IDS
-    found.limit = ctok_word_limit(hit.n)
-    return True
+# ---- blocks of units ----
+
+cdef inline void ask(Walk *k, const uint8_t *p, size_t start, size_t stop, size_t n) noexcept nogil:
+    """The next unit is p[start..stop), to be looked up."""
+    cdef WordsScratch *s = k.s
+    s.lines[s.n_asked] = ctok_words_ask(&s.memory, p, start, stop, n, s.keys[s.n_asked])
+    s.numbers[s.n_asked] = <uint32_t>s.n_units
+    s.n_asked += 1
+    s.stops[s.n_units] = <uint32_t>stop
+    s.n_units += 1
 
 
-cdef ctok_status give_part(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line,
-                           Answer *found) noexcept nogil:
-    """A part of a word, in which there is nowhere to cut."""
-    if not recall(k, p, n, key, line, found):
-        if not find(k.w, &k.s.places, p, n, found):
-            return work_out(k, p, n, end)
-        if found.unknown and k.w.m.byte_fallback:
-            found.limit = -1
-            return work_out(k, p, n, end)
-        ctok_words_put(&k.s.memory, line, key, p, n, found.ids, found.n, found.unknown, found.limit, k.w.none)
-    if fabsf(k.sum) < found.limit:
-        return give_ids(k, found.ids, found.n)
-    return work_out(k, p, n, end)
+cdef inline void settle_character(Walk *k, uint32_t piece, size_t stop) noexcept nogil:
+    """The next unit is a single character that ends at `stop`: there is one path."""
+    cdef WordsScratch *s = k.s
+    cdef ctok_answer *found = &s.found[s.n_units]
+    found.ids[0] = k.w.m.id_of[piece]
+    found.ids[1] = found.ids[2] = k.w.none
+    if piece:
+        found.n = ctok_word_n(1, 0, k.w.limit)
+    else:
+        found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if k.w.m.byte_fallback else k.w.limit)
+    s.stops[s.n_units] = <uint32_t>stop
+    s.n_units += 1
 
 
-cdef inline uint32_t piece_at(const UnigramModel *m, uint32_t node) noexcept nogil:
-    return ctok_trie_piece(ctok_trie_unit(&m.trie, node)) if node else 0
+cdef void look_up(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
+    """Answer all units, the first of which starts at `start`; those that must be worked out get the limit 0."""
+    cdef WordsScratch *s = k.s
+    cdef size_t i, j, begin, size, n_misses
+    cdef const ctok_answer *found
+    n_misses = ctok_words_look_up(s.keys, s.lines, s.numbers, s.n_asked, s.found, s.misses)
+    for j in range(n_misses):
+        i = s.numbers[s.misses[j]]
+        begin = s.stops[i - 1] if i else start
+        size = s.stops[i] - begin
+        s.found[i].n = 0
+        if size > REMEMBERED:
+            continue
+        found = ctok_words_recall(&s.memory, s.lines[s.misses[j]], s.keys[s.misses[j]], p + begin, size)
+        if found == NULL:
+            found = find(k.w, s, p + begin, size, s.misses[j])
+        if found != NULL:
+            s.found[i] = found[0]
 
 
-cdef ctok_status give_character(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_t end, Answer *found) noexcept nogil:
-    """A part that is a single character: there is one path."""
-    found.room[0] = k.w.m.id_of[piece]
-    found.ids = found.room
-    found.n = 1
-    found.limit = k.w.limit if piece or not k.w.m.byte_fallback else -1
-    if not fabsf(k.sum) < k.w.limit:
-        return work_out(k, p, n, end)
-    k.sum += <float>k.w.m.score_of[piece]
-    return give(k, piece, p, n, end)
-
-
-cdef void add_part(Answer *whole, const Answer *part) noexcept nogil:
-    whole.limit = min(whole.limit, part.limit)
-    if whole.limit > 0:
-        memcpy(whole.room + whole.n, part.ids, part.n * sizeof(ctok_id))
-        whole.n += part.n
-
-
-cdef ctok_status give_parts(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line,
-                            bint remember) noexcept nogil:
-    """A word part by part."""
-    cdef Answer whole, part
-    cdef const ctok_beside_char *first
-    cdef size_t at = 0, next, size, i
-    cdef uint32_t stop
-    cdef uint64_t part_key[1][2]
-    cdef ctok_word *part_line
-    cdef ctok_status status = CTOK_OK
-    whole.n = 0
-    whole.limit = k.w.limit if n <= REMEMBERED and remember else -1
-    while at < n and status == CTOK_OK:
-        next = ctok_beside_next(&k.w.paths.beside, p, at, n, &first, &size)
-        part.limit = -1
-        if next - at == size and p[at] < 0xF0:
-            status = give_character(k, piece_at(k.w.m, first.node), p + at, size, end - n + next, &part)
-        elif at == 0 and next == n and n <= REMEMBERED:
-            return give_part(k, p, n, end, key, line, &part)
-        elif next - at <= REMEMBERED:
-            stop = <uint32_t>next
-            ctok_words_probe(&k.s.memory, p, at, &stop, 1, n, REMEMBERED, part_key, &part_line)
-            status = give_part(k, p + at, next - at, end - n + next, part_key[0], part_line, &part)
-        else:
-            status = work_out(k, p + at, next - at, end - n + next)
-        add_part(&whole, &part)
-        at = next
-    # Before a part the sum is farther from 0 than before the word by what stands between them.
-    whole.limit -= <float>(64 * k.w.widest + 1)
-    if status == CTOK_OK and whole.limit > 0:
-        whole.unknown = False
-        for i in range(whole.n):
-            whole.unknown |= whole.room[i] == k.w.m.unk
-        ctok_words_put(&k.s.memory, line, key, p, n, whole.room, whole.n, whole.unknown, whole.limit, k.w.none)
-    return status
-
-
-cdef ctok_status look_further(Walk *k, const uint8_t *p, size_t n, size_t end, const uint64_t *key, ctok_word *line) noexcept nogil:
-    """A word that the memory of short ones does not settle at once."""
-    cdef Answer found
-    cdef bint is_known
-    if not k.w.remembers:
-        return work_out(k, p, n, end)
-    is_known = n <= REMEMBERED and recall(k, p, n, key, line, &found)
-    if is_known and fabsf(k.sum) < found.limit:
-        return give_ids(k, found.ids, found.n)
-    return give_parts(k, p, n, end, key, line, not is_known)
-
-
-# ---- texts ----
-
-cdef ctok_status walk_block(Walk *k, const uint8_t *p, size_t start, size_t n_words, size_t n) noexcept nogil:
-    """The words of p[start..) that stop at s.stops."""
+cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
+    """Give the tokens of all units."""
     cdef WordsScratch *s = k.s
     cdef const float *score_by_id = k.w.score_by_id
-    cdef const ctok_word *hit
+    cdef const ctok_answer *found
     cdef ctok_ids *ids = k.ids
     cdef size_t i, n_ids = ids.n, room
     cdef float sum = k.sum
     cdef ctok_status status
-    ctok_words_probe(&s.memory, p, start, s.stops, n_words, n, REMEMBERED, s.keys, s.lines)
-    if ctok_ids_reserve(ids, CTOK_WORD_HERE * n_words) != CTOK_OK:
+    if ctok_ids_reserve(ids, CTOK_WORD_HERE * s.n_units) != CTOK_OK:
         return CTOK_ERR_MEMORY
     room = ids.cap - CTOK_WORD_HERE
-    for i in range(n_words):
-        hit = s.lines[i]
-        if hit.key[0] != s.keys[i][0] or hit.key[1] != s.keys[i][1]:
-            hit += 1
-        if (hit.key[0] == s.keys[i][0] and hit.key[1] == s.keys[i][1] and fabsf(sum) < ctok_word_limit(hit.n)
-                and not hit.n & CTOK_WORD_APART and n_ids <= room):
-            memcpy(ids.at + n_ids, hit.ids, sizeof(hit.ids))
-            n_ids += hit.n & CTOK_WORD_IDS
-            sum = ((sum + score_by_id[hit.ids[0]]) + score_by_id[hit.ids[1]]) + score_by_id[hit.ids[2]]
+    for i in range(s.n_units):
+        found = &s.found[i]
+        if fabsf(sum) < ctok_word_limit(found.n) and not found.n & CTOK_WORD_APART and n_ids <= room:
+            memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
+            n_ids += found.n & CTOK_WORD_IDS
+            sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
             k.unknown = False
         else:
             ids.n = n_ids
             k.sum = sum
-            status = look_further(k, p + start, s.stops[i] - start, s.stops[i], s.keys[i], s.lines[i])
+            if fabsf(sum) < ctok_word_limit(found.n):
+                status = give_ids(k, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS)
+            else:
+                status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
             if status == CTOK_OK:
                 status = ctok_ids_reserve(ids, CTOK_WORD_HERE)
             if status != CTOK_OK:
@@ -337,24 +318,82 @@ cdef ctok_status walk_block(Walk *k, const uint8_t *p, size_t start, size_t n_wo
     return CTOK_OK
 
 
-cdef ctok_status walk_words(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
+cdef ctok_status end_block(Walk *k, const uint8_t *p, size_t *start) noexcept nogil:
+    """Give the tokens of the units gathered, the first of which starts at *start, and begin anew behind them."""
     cdef WordsScratch *s = k.s
-    cdef size_t pos = 0, found, i, start
-    cdef ctok_status status = CTOK_OK
-    if k.ends == NULL and s.memory.lines == NULL and ctok_words_init(&s.memory, k.w.seed) != CTOK_OK:
-        return CTOK_ERR_MEMORY
-    while pos < n and status == CTOK_OK:
-        found = ctok_words_cut(p, pos, n, s.stops)
-        if k.ends == NULL:
-            status = walk_block(k, p, pos, found, n)
-        else:
-            start = pos
-            for i in range(found):
-                if status == CTOK_OK:
-                    status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
-                start = s.stops[i]
-        pos = s.stops[found - 1]
+    cdef ctok_status status
+    look_up(k, p, start[0])
+    status = give_units(k, p, start[0])
+    start[0] = s.stops[s.n_units - 1]
+    s.n_units = s.n_asked = 0
+    ctok_words_make_room(&s.memory, UNITS)
     return status
+
+
+cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, size_t n, size_t *start) noexcept nogil:
+    """The units of a long word p[at..stop): its parts."""
+    cdef const ctok_beside_char *first
+    cdef size_t next, size
+    cdef ctok_status status = CTOK_OK
+    while at < stop and status == CTOK_OK:
+        next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
+        if next - at == size and p[at] < 0xF0:
+            settle_character(k, piece_at(k.w.m, first.node), next)
+        else:
+            ask(k, p, at, next, n)
+        if k.s.n_units == UNITS:
+            status = end_block(k, p, start)
+        at = next
+    return status
+
+
+cdef inline size_t before_tail(const WordsModel *w, const uint8_t *p, size_t start, size_t stop) noexcept nogil:
+    """Where the word p[start..stop) stops without signs behind its last letter, if it may be cut there."""
+    cdef size_t at = stop
+    while at > start + 1 and w.is_tail[p[at - 1]]:
+        at -= 1
+    return at if at == stop or ctok_beside_cuts(&w.paths.beside, &w.paths.beside.chars[p[at]], p[at - 1]) else stop
+
+
+# ---- texts ----
+
+cdef ctok_status walk_units(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
+    cdef WordsScratch *s = k.s
+    cdef size_t pos = 0, start = 0, found, stop, i
+    cdef ctok_status status = CTOK_OK
+    if s.memory.lines == NULL and ctok_words_init(&s.memory, k.w.seed) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    s.n_units = s.n_asked = 0
+    while pos < n and status == CTOK_OK:
+        found = ctok_words_cut(p, pos, n, s.words)
+        for i in range(found):
+            if s.words[i] - pos > WHOLE:
+                status = take_apart(k, p, pos, s.words[i], n, &start)
+            else:
+                stop = before_tail(k.w, p, pos, s.words[i])
+                ask(k, p, pos, stop, n)
+                if s.n_units == UNITS:
+                    status = end_block(k, p, &start)
+                if stop < s.words[i] and status == CTOK_OK:
+                    status = take_apart(k, p, stop, s.words[i], n, &start)
+            if status != CTOK_OK:
+                return status
+            pos = s.words[i]
+    return end_block(k, p, &start) if s.n_units else CTOK_OK
+
+
+cdef ctok_status walk_words(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
+    """Word by word, each from the actual sum."""
+    cdef size_t pos = 0, found, i
+    cdef ctok_status status = CTOK_OK
+    while pos < n:
+        found = ctok_words_cut(p, pos, n, k.s.words)
+        for i in range(found):
+            status = work_out(k, p + pos, k.s.words[i] - pos, k.s.words[i])
+            if status != CTOK_OK:
+                return status
+            pos = k.s.words[i]
+    return CTOK_OK
 
 
 cdef void *words_scratch_new(const void *model) noexcept nogil:
@@ -379,7 +418,9 @@ cdef ctok_status words_encode(const void *model, void *scratch, const uint8_t *p
     k.ends = ends
     k.sum = 0
     k.unknown = False
-    if k.w.by_words:
+    if k.w.by_words and k.w.remembers and ends == NULL:
+        status = walk_units(&k, p, n)
+    elif k.w.by_words:
         status = walk_words(&k, p, n)
     elif n:
         status = work_out(&k, p, n, n)
