@@ -15,7 +15,7 @@
 #define LABEL 9u
 #define MINUS_INFINITY UINT32_C(0xFF800000)
 #define NOWHERE ((uint64_t)MINUS_INFINITY << 32) /* a cell without children and piece */
-#define AHEAD 4u                                 /* places in the window, and steps from a character: its own and three more */
+#define AHEAD CTOK_BESTPATH_AHEAD                /* places in the window, too */
 
 /* ---- building ---- */
 
@@ -23,6 +23,12 @@ static uint32_t bits_of(float f) {
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;
+}
+
+/* The cell of a character that stands at a node, or at none, with the score that it has alone. */
+static inline ctok_cell alone(const ctok_bestpath *b, uint32_t node) {
+    const ctok_cell cell = node ? b->cells[node] : NOWHERE;
+    return cell >> 32 != MINUS_INFINITY ? cell : (uint32_t)cell | (uint64_t)bits_of(b->unknown) << 32;
 }
 
 ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
@@ -40,6 +46,7 @@ ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const doubl
     }
     const ctok_status status = ctok_beside_init(&b->beside, data, ends, n, t);
     if (status != CTOK_OK) ctok_bestpath_free(b);
+    else for (unsigned c = 0; c < 128; c++) b->ascii[c] = alone(b, b->beside.chars[c].node);
     return status;
 }
 
@@ -52,21 +59,41 @@ void ctok_bestpath_free(ctok_bestpath *b) {
 /* ---- steps ---- */
 
 /* The child of a cell for a byte, or NOWHERE; *node is where it would stand. */
-static inline uint64_t step(const ctok_cell *cells, uint64_t cell, uint8_t byte, uint32_t *node) {
+static inline ctok_cell step(const ctok_cell *cells, ctok_cell cell, uint8_t byte, uint32_t *node) {
     const uint32_t at = ((uint32_t)cell >> LABEL) + byte;
-    const uint64_t child = cells[at], found = 0 - (uint64_t)((child & CTOK_TRIE_NO_BYTE) == byte);
+    const ctok_cell child = cells[at];
     *node = at;
-    return NOWHERE ^ ((child ^ NOWHERE) & found);
+    return (child ^ byte) & CTOK_TRIE_NO_BYTE ? NOWHERE : child;
 }
 
 /* Where the character at p stands, or 0; 4 bytes can be read. */
-static inline uint32_t first_node(const ctok_bestpath *b, const uint8_t *p, size_t *size) {
+static uint32_t first_node(const ctok_bestpath *b, const uint8_t *p, size_t *size) {
     uint32_t node = 0;
     const size_t line = ctok_beside_at(p, 4, size);
     if (CTOK_LIKELY(line != CTOK_BESIDE_PLANE || *size < 4)) return b->beside.chars[line].node;
-    uint64_t cell = b->cells[CTOK_TRIE_ROOT];
+    ctok_cell cell = b->cells[CTOK_TRIE_ROOT];
     for (size_t i = 0; i < 4; i++) cell = step(b->cells, cell, p[i], &node);
     return cell == NOWHERE ? 0 : node;
+}
+
+/* Walks from all characters of at->text[0..n): none waits for another, so what they read is fetched side by side. */
+static size_t walk_all(const ctok_bestpath *b, ctok_places *at, size_t n) {
+    const ctok_cell *cells = b->cells;
+    size_t n_chars = 0, size = 1;
+    for (const uint8_t *p = at->text, *end = p + n; p < end; p += size) {
+        ctok_walk *w = at->walks + n_chars++;
+        ctok_cell cell;
+        if (CTOK_LIKELY(*p < 0x80)) {
+            size = 1;
+            cell = b->ascii[*p];
+        } else {
+            cell = alone(b, first_node(b, p, &size));
+        }
+        w->size = (uint32_t)size;
+        w->cells[0] = cell;
+        for (unsigned i = 1; i < AHEAD; i++) w->cells[i] = cell = step(cells, cell, p[size + i - 1], &w->nodes[i]);
+    }
+    return n_chars;
 }
 
 /* ---- places ahead ---- */
@@ -80,40 +107,37 @@ static float float_of(uint32_t bits) {
 /* A path to one place. */
 static inline void offer(ctok_places *at, size_t place, float path, uint32_t last) {
     const float best = at->best[place], second = at->second[place];
-    const float high = path > best ? path : best, low = best < path ? best : path;
+    const int better = path > best;
+    const float low = better ? best : path;
+    at->best[place] = better ? path : best;
     at->second[place] = low > second ? low : second;
-    at->best[place] = high;
-    if (bits_of(high) != bits_of(best)) at->last[place] = last;
+    at->last[place] = better ? last : at->last[place];
 }
 
 #if defined(__SSE2__)
 /* The four places from the next one on. */
 typedef struct window {
+    __m128 here; /* the best path to this one, four times */
     __m128 best, second;
     __m128i last;
 } window;
 
-static inline void open_window(window *w, ctok_places *at) {
+static inline void open_window(window *w, ctok_places *at, float before) {
     (void)at;
+    w->here = _mm_set1_ps(before);
     w->best = w->second = _mm_set1_ps(float_of(MINUS_INFINITY));
     w->last = _mm_setzero_si128();
 }
 
-static inline __m128i four(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-    return _mm_set_epi32((int)d, (int)c, (int)b, (int)a);
-}
-
-/* A path to each of the four places from `place` on. */
-static inline void offer_four(window *w, size_t place, float here, const uint64_t *cells, const uint32_t *nodes, uint32_t start) {
+/* A path to each of the four places. */
+static inline void offer_four(window *w, size_t place, const ctok_cell *cells, uint32_t last) {
     (void)place;
-    const __m128i scores = four((uint32_t)(cells[0] >> 32), (uint32_t)(cells[1] >> 32), (uint32_t)(cells[2] >> 32),
-                                (uint32_t)(cells[3] >> 32));
-    const __m128i last = _mm_or_si128(four(nodes[0], nodes[1], nodes[2], nodes[3]), _mm_set1_epi32((int)start));
-    const __m128 path = _mm_add_ps(_mm_set1_ps(here), _mm_castsi128_ps(scores));
+    const __m128 low = _mm_loadu_ps((const float *)(const void *)cells), high = _mm_loadu_ps((const float *)(const void *)(cells + 2));
+    const __m128 path = _mm_add_ps(w->here, _mm_shuffle_ps(low, high, 0xDD)); /* the upper halves */
     const __m128i better = _mm_castps_si128(_mm_cmpgt_ps(path, w->best));
     w->second = _mm_max_ps(_mm_min_ps(path, w->best), w->second);
     w->best = _mm_max_ps(path, w->best);
-    w->last = _mm_or_si128(_mm_and_si128(better, last), _mm_andnot_si128(better, w->last));
+    w->last = _mm_or_si128(_mm_and_si128(better, _mm_set1_epi32((int)last)), _mm_andnot_si128(better, w->last));
 }
 
 /* All but the first of a window, and the one that comes in. */
@@ -122,93 +146,117 @@ static inline __m128i shifted(__m128i all, __m128i in) {
 }
 
 /* The window moves from `place` to the next; what was found for the one is kept, what is known of the one that comes in is fetched. */
-static inline float move_on(window *w, ctok_places *at, size_t place) {
-    const float best = _mm_cvtss_f32(w->best);
+static inline void move_on(window *w, ctok_places *at, size_t place) {
     const __m128 in = _mm_load_ss(at->best + place + AHEAD), in_second = _mm_load_ss(at->second + place + AHEAD);
     const __m128i in_last = _mm_cvtsi32_si128((int)at->last[place + AHEAD]);
-    at->best[place] = best;
-    at->second[place] = _mm_cvtss_f32(w->second);
+    _mm_store_ss(at->best + place, w->best);
+    _mm_store_ss(at->second + place, w->second);
     at->last[place] = (uint32_t)_mm_cvtsi128_si32(w->last);
     w->best = _mm_castsi128_ps(shifted(_mm_castps_si128(w->best), _mm_castps_si128(in)));
     w->second = _mm_castsi128_ps(shifted(_mm_castps_si128(w->second), _mm_castps_si128(in_second)));
     w->last = shifted(w->last, in_last);
-    return best;
 }
+
+/* `place`, the next one, is where the following paths go on from. */
+static inline void stand_at(window *w, size_t place) {
+    (void)place;
+    w->here = _mm_shuffle_ps(w->best, w->best, 0);
+}
+
+static inline float here_of(const window *w) { return _mm_cvtss_f32(w->here); }
 #else
 typedef struct window {
     ctok_places *at;
+    float here;
 } window;
 
-static inline void open_window(window *w, ctok_places *at) {
+static inline void open_window(window *w, ctok_places *at, float before) {
     w->at = at;
+    w->here = before;
 }
 
-static inline void offer_four(window *w, size_t place, float here, const uint64_t *cells, const uint32_t *nodes, uint32_t start) {
-    for (size_t i = 0; i < AHEAD; i++) offer(w->at, place + i, here + float_of((uint32_t)(cells[i] >> 32)), start | nodes[i]);
+static inline void offer_four(window *w, size_t place, const ctok_cell *cells, uint32_t last) {
+    for (size_t i = 0; i < AHEAD; i++) offer(w->at, place + i, w->here + float_of((uint32_t)(cells[i] >> 32)), last);
 }
 
-static inline float move_on(window *w, ctok_places *at, size_t place) {
+static inline void move_on(window *w, ctok_places *at, size_t place) {
     (void)w;
-    return at->best[place];
+    (void)at;
+    (void)place;
 }
+
+static inline void stand_at(window *w, size_t place) {
+    w->here = w->at->best[place];
+}
+
+static inline float here_of(const window *w) { return w->here; }
 #endif
 
 /* ---- the search ---- */
 
-/* The first steps from a character. */
-typedef struct walk {
-    uint64_t cells[AHEAD];
-    uint32_t nodes[AHEAD];
-    uint32_t size;           /* of the character */
-} walk;
-
-/* Walks from all characters of at->text[0..n): none waits for another, so what they read is fetched side by side. */
-static size_t walk_all(const ctok_bestpath *b, const ctok_places *at, size_t n, walk *walks) {
-    const ctok_cell *cells = b->cells;
-    const uint64_t unknown = (uint64_t)bits_of(b->unknown) << 32;
-    size_t n_chars = 0, size;
-    for (size_t s = 0; s < n; s += size) {
-        walk *w = walks + n_chars++;
-        const uint32_t node = first_node(b, at->text + s, &size);
-        uint64_t cell = node ? cells[node] : NOWHERE;
-        const uint64_t alone = 0 - (uint64_t)(cell >> 32 != MINUS_INFINITY);
-        w->size = (uint32_t)size;
-        w->cells[0] = (cell & alone) | (unknown & ~alone);
-        w->nodes[0] = node & (uint32_t)alone;
-        for (unsigned i = 1; i < AHEAD; i++) w->cells[i] = cell = step(cells, cell, at->text[s + size + i - 1], &w->nodes[i]);
-    }
-    return n_chars;
-}
-
-/* The steps behind the first ones, from place `at` on, of the piece that starts at `start`. */
-static void go_far(const ctok_cell *cells, uint64_t cell, ctok_places *at, size_t place, size_t n, float here, uint32_t start) {
+/* The steps behind the first ones, to `place` and on, of the piece that starts at `last`. */
+static inline void go_far(const ctok_cell *cells, ctok_cell cell, ctok_places *at, size_t place, size_t n, float here, uint32_t last) {
     uint32_t node;
     for (; (uint32_t)cell >> LABEL && place <= n; place++) {
         cell = step(cells, cell, at->text[place - 1], &node);
-        offer(at, place, here + float_of((uint32_t)(cell >> 32)), start | node);
+        offer(at, place, here + float_of((uint32_t)(cell >> 32)), last);
     }
 }
 
-size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, float before) {
-    walk walks[CTOK_BESTPATH_BYTES];
+/* The text, with as many bytes that can be read behind it as a character that it ends inside, and the steps from that, may take. */
+static const uint8_t *roomy(ctok_places *at, const uint8_t *p, size_t n, const uint8_t *end) {
+    if (CTOK_LIKELY((size_t)(end - p) >= n + 2 * AHEAD)) return p;
+    memcpy(at->room, p, n);
+    memset(at->room + n, 0, 2 * AHEAD);
+    return at->room;
+}
+
+size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, const uint8_t *end, float before) {
     window w;
     size_t place = 0;
-    float here = before;
-    memcpy(at->text, p, n);
-    memset(at->text + n, 0, 2 * AHEAD);
-    for (size_t i = 0; i < n + 3 * AHEAD; i++) at->best[i] = at->second[i] = float_of(MINUS_INFINITY);
-    open_window(&w, at);
-    const size_t n_chars = walk_all(b, at, n, walks);
+    at->text = roomy(at, p, n, end);
+    for (size_t i = 0; i < n + 2 * AHEAD; i++) at->best[i] = at->second[i] = float_of(MINUS_INFINITY);
+    open_window(&w, at, before);
+    const size_t n_chars = walk_all(b, at, n);
     for (size_t k = 0; k < n_chars; k++) {
-        const walk *one = walks + k;
-        const uint32_t start = (uint32_t)place << CTOK_BESTPATH_NODE;
-        for (size_t i = 1; i < one->size; i++) move_on(&w, at, ++place);
-        place++;
-        offer_four(&w, place, here, one->cells, one->nodes, start);
-        const uint64_t last = one->cells[AHEAD - 1];
-        if (CTOK_UNLIKELY((uint32_t)last >> LABEL)) go_far(b->cells, last, at, place + AHEAD, n, here, start);
-        here = move_on(&w, at, place);
+        const ctok_walk *one = at->walks + k;
+        const uint32_t start = (uint32_t)(k << 8 | place);
+        if (k == 0) place = one->size; /* nothing leads to places before */
+        else for (place++; place < start % 256 + one->size; place++) move_on(&w, at, place);
+        offer_four(&w, place, one->cells, start);
+        const ctok_cell far = one->cells[AHEAD - 1];
+        if (CTOK_UNLIKELY((uint32_t)far >> LABEL)) go_far(b->cells, far, at, place + AHEAD, n, here_of(&w), start);
+        stand_at(&w, place);
+        move_on(&w, at, place);
     }
     if (place != n) at->best[n] = float_of(MINUS_INFINITY);
     return n_chars;
+}
+
+/* Where the piece at->text[start..end), which begins with character k, stands. */
+static uint32_t node_of(const ctok_bestpath *b, const ctok_places *at, size_t k, size_t start, size_t end) {
+    const ctok_walk *w = at->walks + k;
+    size_t size, at_step = end - start - w->size;
+    if (at_step == 0) {
+        const uint32_t node = first_node(b, at->text + start, &size);
+        return node && b->cells[node] >> 32 != MINUS_INFINITY ? node : 0;
+    }
+    if (at_step < AHEAD) return w->nodes[at_step];
+    ctok_cell cell = w->cells[AHEAD - 1];
+    uint32_t node = 0;
+    for (size_t i = start + w->size + AHEAD - 1; i < end; i++) cell = step(b->cells, cell, at->text[i], &node);
+    return node;
+}
+
+size_t ctok_bestpath_steps(const ctok_bestpath *b, const ctok_places *at, size_t n, ctok_step *steps) {
+    size_t count = 0;
+    for (size_t place = n; place;) {
+        const size_t start = at->last[place] & 255;
+        ctok_step *one = steps - ++count;
+        one->node = node_of(b, at, at->last[place] >> 8, start, place);
+        one->end = (uint32_t)place;
+        one->lead = at->best[place] - at->second[place];
+        place = start;
+    }
+    return count;
 }

@@ -12,8 +12,8 @@
 
 #define CTOK_BESTPATH_BYTES 63u      /* of the longest text */
 #define CTOK_BESTPATH_PLACES 80u
-#define CTOK_BESTPATH_NODE 23u       /* bits of a node; in the bits above, where a piece starts */
-#define CTOK_BESTPATH_MAX_UNITS ((size_t)1 << CTOK_BESTPATH_NODE)
+#define CTOK_BESTPATH_AHEAD 4u       /* steps from a character: its own and three more */
+#define CTOK_BESTPATH_MAX_UNITS ((size_t)1 << 23)
 
 /* A node: in the low half its link, in the high half the bits of the score of the piece that ends there, minus infinity if none does. The
  * child for byte b is cell (link >> 9) + b, if the lowest 9 bits of its own link are b; link >> 9 is 0 where there are no children. */
@@ -22,16 +22,33 @@ typedef uint64_t ctok_cell;
 typedef struct ctok_bestpath {
     ctok_cell *cells;
     size_t n_cells;
+    ctok_cell ascii[128];            /* by character: its cell, with the score that it has alone */
     ctok_beside beside;
     float unknown;                   /* the score of a character that is no piece */
 } ctok_bestpath;
 
-/* The text, zeros behind it, and for each place of it: the scores of the best and the second best path, and the last piece of the best. */
+/* The first steps from a character. */
+typedef struct ctok_walk {
+    ctok_cell cells[CTOK_BESTPATH_AHEAD]; /* [0]: with the score that the character has alone */
+    uint32_t nodes[CTOK_BESTPATH_AHEAD];  /* but the first */
+    uint32_t size;                        /* of the character */
+} ctok_walk;
+
+/* The text, and for each place of it: the scores of the best and the second best path, and the last piece of the best. */
 typedef struct ctok_places {
     float best[CTOK_BESTPATH_PLACES], second[CTOK_BESTPATH_PLACES];
-    uint32_t last[CTOK_BESTPATH_PLACES]; /* its node, 0: an unknown character; and where it starts */
-    uint8_t text[CTOK_BESTPATH_PLACES];
+    uint32_t last[CTOK_BESTPATH_PLACES]; /* where it starts; in the bits from 8 on, the number of that character */
+    const uint8_t *text;
+    uint8_t room[CTOK_BESTPATH_PLACES];
+    ctok_walk walks[CTOK_BESTPATH_BYTES];
 } ctok_places;
+
+/* One piece, or unknown character, of a path. */
+typedef struct ctok_step {
+    uint32_t node;                   /* 0: an unknown character */
+    uint32_t end;                    /* where it ends */
+    float lead;                      /* of the best path to there over the second best */
+} ctok_step;
 
 /* ctok_bestpath_init - read a tree of n pieces, as ctok_trie_init and ctok_beside_init were given it.
  *
@@ -46,16 +63,12 @@ ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const doubl
 /* ctok_bestpath_free - give everything back; one of zeros is allowed. */
 void ctok_bestpath_free(ctok_bestpath *b);
 
-/* ctok_bestpath_find - fill in the places of p[0..n), n <= CTOK_BESTPATH_BYTES, with paths that begin with the score `before`. at->best[n] is minus infinity where p[0..n) ends inside a
- * character. Returns how many characters there are. Cost: about 10 ns a byte. */
-size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, float before);
+/* ctok_bestpath_find - fill in the places of p[0..n), n <= CTOK_BESTPATH_BYTES, with paths that begin with the score `before`. What is
+ * readable up to `end` need not be copied; a text behind p[0..n) changes nothing if it may be cut there (csrc/ctok_beside.h).
+ * at->best[n] is minus infinity where p[0..n) ends inside a character. Returns how many characters there are. Cost: about 10 ns a byte. */
+size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, const uint8_t *end, float before);
 
-static inline uint32_t ctok_places_node(const ctok_places *at, size_t place) {
-    return at->last[place] & (((uint32_t)1 << CTOK_BESTPATH_NODE) - 1);
-}
-
-static inline size_t ctok_places_start(const ctok_places *at, size_t place) {
-    return at->last[place] >> CTOK_BESTPATH_NODE;
-}
+/* ctok_bestpath_steps - write the steps of the best path to place n, the last of them to steps[-1]. Returns how many. */
+size_t ctok_bestpath_steps(const ctok_bestpath *b, const ctok_places *at, size_t n, ctok_step *steps);
 
 #endif

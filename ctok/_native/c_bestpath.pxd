@@ -11,10 +11,12 @@ cdef extern from "ctok_bestpath.h" nogil:
         ctok_beside beside
     ctypedef struct ctok_places:
         float best[80]
-        float second[80]
+    ctypedef struct ctok_step:
+        uint32_t node
+        uint32_t end
+        float lead
     ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
                                    uint32_t n)
     void ctok_bestpath_free(ctok_bestpath *b)
-    size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, float before)
-    uint32_t ctok_places_node(const ctok_places *at, size_t place)
-    size_t ctok_places_start(const ctok_places *at, size_t place)
+    size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, const uint8_t *end, float before)
+    size_t ctok_bestpath_steps(const ctok_bestpath *b, const ctok_places *at, size_t n, ctok_step *steps)

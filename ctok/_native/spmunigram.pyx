@@ -316,8 +316,9 @@ cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t
             widest = fabs(m.score_of[i + 1])
     w.score_by_id[m.unk] = <float>m.score_of[0]
     w.widest = widest
-    w.limit = <float>(RESTART - 1 - 64 * widest)
-    if not w.limit > 0:
+    w.limit = RESTART - 1
+    w.limit_of_one = <float>(w.limit - widest)
+    if not w.limit > 64 * widest:
         return
     status = ctok_bestpath_init(&w.paths, &m.trie, m.score_of, kept.data, kept.ends, kept.n)
     if status == CTOK_ERR_MEMORY:

@@ -14,7 +14,8 @@ cdef struct WordsModel:
     bint by_words               # does no piece reach across the start of a word?
     bint remembers              # are the scores such that words can be remembered?
     double widest               # no score is farther from 0
-    float limit                 # as long as the sum before a word is less far from 0, it does not begin anew in it
+    double limit                # as long as no sum in a word can be so far from 0, none begins anew
+    float limit_of_one          # of the sum before a single character
     uint64_t seed
     uint8_t is_tail[256]        # ASCII signs that no piece has behind a letter
 

@@ -13,7 +13,9 @@ and the limit is where that first ends. Where the sum is within it, the path is 
 Else, and near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
 
 The same holds for the parts of a word between places that no piece reaches across (csrc/ctok_beside.h), of which there are far fewer
-different ones. So a word that is not remembered is put together from its parts; it holds as long as all of them do.
+different ones. So the units that are looked up are the parts of long words, and short words whole, but for signs behind their last letter.
+Units go in blocks: all are asked first, so that what is remembered of them is fetched side by side; then those that are not known are
+searched; then the tokens are given in order.
 """
 
 from libc.math cimport INFINITY, fabsf
@@ -21,7 +23,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next
-from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_places, ctok_places_node, ctok_places_start
+from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_steps, ctok_places, ctok_step
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_trie cimport ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
@@ -61,6 +63,7 @@ cdef struct WordsScratch:
 cdef struct Walk:
     const WordsModel *w
     WordsScratch *s
+    const uint8_t *end          # of the text
     ctok_ids *ids
     ctok_ids *ends              # or NULL
     float sum                   # of the path so far
@@ -127,7 +130,7 @@ cdef inline uint32_t piece_at(const UnigramModel *m, uint32_t node) noexcept nog
 
 cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     """The word p[0..n), which ends at `end` of the text."""
-    if n <= REMEMBERED and k.w.remembers and fabsf(k.sum) < k.w.limit:
+    if n <= REMEMBERED and k.w.remembers and fabsf(k.sum) + n * k.w.widest < k.w.limit:
         return work_out_short(k, p, n, end)
     if n > LONG and k.ends == NULL:
         return work_out_long(k, p, n)
@@ -137,21 +140,16 @@ cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexc
 cdef ctok_status work_out_short(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     """One in which sums do not begin anew."""
     cdef ctok_places *at = &k.s.places
-    cdef uint8_t ends[REMEMBERED + 1]
-    cdef size_t place = n, count = 0, start = 0
+    cdef ctok_step steps[REMEMBERED]
+    cdef size_t i, start = 0
     cdef ctok_status status = CTOK_OK
-    ctok_bestpath_find(&k.w.paths, at, p, n, k.sum)
+    ctok_bestpath_find(&k.w.paths, at, p, n, k.end, k.sum)
     if at.best[n] == -INFINITY:
         return CTOK_ERR_UTF8
-    while place:
-        ends[count] = <uint8_t>place
-        count += 1
-        place = ctok_places_start(at, place)
-    while count and status == CTOK_OK:
-        count -= 1
-        place = ends[count]
-        status = give(k, piece_at(k.w.m, ctok_places_node(at, place)), p + start, place - start, end - n + place)
-        start = place
+    for i in range(REMEMBERED - ctok_bestpath_steps(&k.w.paths, at, n, steps + REMEMBERED), REMEMBERED):
+        if status == CTOK_OK:
+            status = give(k, piece_at(k.w.m, steps[i].node), p + start, steps[i].end - start, end - n + steps[i].end)
+        start = steps[i].end
     k.sum = at.best[n]
     return status
 
@@ -202,35 +200,30 @@ cdef ctok_status work_out_long(Walk *k, const uint8_t *p, size_t n) noexcept nog
 
 # ---- one word, whatever the sum ----
 
-cdef const ctok_answer *find(const WordsModel *w, WordsScratch *s, const uint8_t *p, size_t n, size_t i) noexcept nogil:
+cdef const ctok_answer *find(Walk *k, const uint8_t *p, size_t n, size_t i) noexcept nogil:
     """Find and remember the best path of p[0..n), the word asked as number i, and how long it is the best; NULL if there is none: it is not
     UTF-8."""
-    cdef ctok_places *at = &s.places
-    cdef size_t place = n, first = REMEMBERED + 1, n_chars = ctok_bestpath_find(&w.paths, at, p, n, 0), count
-    cdef uint32_t node
+    cdef const WordsModel *w = k.w
+    cdef WordsScratch *s = k.s
+    cdef size_t j, count, n_chars = ctok_bestpath_find(&w.paths, &s.places, p, n, k.end, 0)
     cdef bint unknown = False
     cdef double far = INFINITY
-    cdef double lead[REMEMBERED + 1]
-    cdef ctok_id ids[REMEMBERED + 1]
-    cdef size_t ends[REMEMBERED + 1]
-    if at.best[n] == -INFINITY:
+    cdef ctok_step steps[REMEMBERED]
+    cdef ctok_step *first
+    cdef ctok_id ids[REMEMBERED]
+    if s.places.best[n] == -INFINITY:
         return NULL
-    while place:
-        first -= 1
-        node = ctok_places_node(at, place)
-        ids[first] = w.m.id_of[piece_at(w.m, node)]
-        unknown |= node == 0
-        lead[first] = at.best[place] - at.second[place]
-        ends[first] = place
-        place = ctok_places_start(at, place)
-    count = REMEMBERED + 1 - first
-    for place in range(first, REMEMBERED + 1):          # there are place + 1 - first tokens, against as many as there are bytes
-        far = min(far, lead[place] / <double>(place + 1 - first + ends[place]))
+    count = ctok_bestpath_steps(&w.paths, &s.places, n, steps + REMEMBERED)
+    first = steps + (REMEMBERED - count)
+    for j in range(count):                              # j + 1 tokens, against as many as there are bytes
+        ids[j] = w.m.id_of[piece_at(w.m, first[j].node)]
+        unknown |= first[j].node == 0
+        far = min(far, first[j].lead / <double>(j + 1 + first[j].end))
     # A 500th less than the bound says, for the roundings of this calculation and of the answer.
-    far = min(far * 16744448.0 - 2 * <double>n_chars * w.widest - 1, <double>w.limit)
+    far = min(far * 16744448.0 - 2 * <double>n_chars * w.widest - 1, <double>w.limit - <double>n_chars * w.widest)
     if far < 0 or (unknown and w.m.byte_fallback):
         far = 0
-    return ctok_words_put(&s.memory, s.lines[i], s.keys[i], p, n, ids + first, count, unknown, <float>far, w.none)
+    return ctok_words_put(&s.memory, s.lines[i], s.keys[i], p, n, ids, count, unknown, <float>far, w.none)
 
 
 # ---- blocks of units ----
@@ -252,9 +245,9 @@ cdef inline void settle_character(Walk *k, uint32_t piece, size_t stop) noexcept
     found.ids[0] = k.w.m.id_of[piece]
     found.ids[1] = found.ids[2] = k.w.none
     if piece:
-        found.n = ctok_word_n(1, 0, k.w.limit)
+        found.n = ctok_word_n(1, 0, k.w.limit_of_one)
     else:
-        found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if k.w.m.byte_fallback else k.w.limit)
+        found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if k.w.m.byte_fallback else k.w.limit_of_one)
     s.stops[s.n_units] = <uint32_t>stop
     s.n_units += 1
 
@@ -274,7 +267,7 @@ cdef void look_up(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
             continue
         found = ctok_words_recall(&s.memory, s.lines[s.misses[j]], s.keys[s.misses[j]], p + begin, size)
         if found == NULL:
-            found = find(k.w, s, p + begin, size, s.misses[j])
+            found = find(k, p + begin, size, s.misses[j])
         if found != NULL:
             s.found[i] = found[0]
 
@@ -414,6 +407,7 @@ cdef ctok_status words_encode(const void *model, void *scratch, const uint8_t *p
     cdef ctok_status status = CTOK_OK
     k.w = <const WordsModel *>model
     k.s = <WordsScratch *>scratch
+    k.end = p + n
     k.ids = ids
     k.ends = ends
     k.sum = 0
