@@ -119,12 +119,21 @@ ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_
     return status;
 }
 
+/* The ids of n entries. In most files the entries stand in the order of their ids, which begin with 0. */
+static void write_ids(const ctok_texttable *t, const uint32_t *entries, size_t n, uint8_t *out) {
+    uint32_t k = 0;
+    while (k < t->n && t->entries[k].id == k) k++;
+    const int in_order = k == t->n;
+    for (size_t i = 0; in_order && i < n; i++) ctok_le32_put(out + 4 * i, entries[i]);
+    for (size_t i = 0; !in_order && i < n; i++) ctok_le32_put(out + 4 * i, t->entries[entries[i]].id);
+}
+
 void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out) {
-    for (size_t i = 0; i < 2 * (size_t)m->n; i++) ctok_le32_put(out + 4 * i, t->entries[m->pairs[i]].id);
+    write_ids(t, m->pairs, 2 * (size_t)m->n, out);
 }
 
 void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out) {
-    for (size_t i = 0; i < m->n; i++) ctok_le32_put(out + 4 * i, t->entries[m->joined[i]].id);
+    write_ids(t, m->joined, m->n, out);
 }
 
 void ctok_mergeids_free(ctok_mergeids *m) {
