@@ -32,6 +32,7 @@ MODULES = {
     "decode": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "decodestate": ["chain", "decoder", "machine", "mem", "text", "utf8"],
     "detokenize": ["chain", "decoder", "machine", "mem", "text", "utf8"],
+    "encoder": [],
     "engine": ["mem", "dfa", "unicode", "utf8", "vocab"],
     "expect": ["mem", "pool", "trie"],
     "files": ["mem", "bytesort", "rankfile", "pack"],

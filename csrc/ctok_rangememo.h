@@ -58,36 +58,64 @@ static inline uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t key[
     return slot;
 }
 
-/* How long are the tokens that begin with a text? Asked for its first four bytes, so that a few thousand answers do. */
-#define CTOK_REACHMEMO_BITS 13
-#define CTOK_REACHMEMO_BYTES 4u
-#define CTOK_REACHMEMO_MANY 1024u /* tokens that nobody looks through */
-#define CTOK_REACHMEMO_FAR 0xFFFFu
+/* Is a text a proper prefix of some token? What is known of its first four bytes decides mostly, and leaves few tokens to look through. */
+#define CTOK_BEGINMEMO_BITS 13
+#define CTOK_BEGINMEMO_BYTES 4u
+#define CTOK_BEGINMEMO_MANY 1024u /* tokens whose lengths nobody looks through */
+#define CTOK_BEGINMEMO_FAR 0xFFFFu
 
-/* ctok_reachmemo_new - an empty memo (64 KiB), or NULL. Give back with ctok_mem_free. */
-static inline uint64_t *ctok_reachmemo_new(void) {
-    return (uint64_t *)ctok_mem_zeroed((size_t)1 << CTOK_REACHMEMO_BITS, sizeof(uint64_t));
+typedef struct ctok_beginning {
+    uint32_t text;      /* its bytes, */
+    uint16_t n;         /* three or four; 0 = empty */
+    uint16_t longest;   /* no token that begins with it is longer, if it is four; 0 if none goes on behind it */
+    uint32_t lo, hi;    /* the tokens that begin with it */
+} ctok_beginning;
+
+/* ctok_beginmemo_new - an empty memo (128 KiB), or NULL. Give back with ctok_mem_free. */
+static inline ctok_beginning *ctok_beginmemo_new(void) {
+    return (ctok_beginning *)ctok_mem_zeroed((size_t)1 << CTOK_BEGINMEMO_BITS, sizeof(ctok_beginning));
 }
 
-/* The longest of the tokens that begin with p[0..n), n <= 4, if one does that is longer than n; else 0. */
-static inline uint64_t ctok_reach(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    ctok_range r = ctok_range_root(v);
+static inline void ctok_beginmemo_fill(const ctok_vocab *v, ctok_beginning *b, ctok_range r) {
     uint32_t longest = 0;
-    for (size_t i = 0; i < n; i++) r = ctok_range_step(v, r, p[i]);
-    if (!ctok_range_goes_on(v, r)) return 0;
-    if (n < CTOK_REACHMEMO_BYTES || r.hi - r.lo > CTOK_REACHMEMO_MANY) return CTOK_REACHMEMO_FAR;
-    for (uint32_t k = r.lo; k < r.hi; k++) longest = v->begin[k + 1] - v->begin[k] > longest ? v->begin[k + 1] - v->begin[k] : longest;
-    return longest < CTOK_REACHMEMO_FAR ? longest : CTOK_REACHMEMO_FAR;
+    if (ctok_range_goes_on(v, r)) {
+        longest = r.depth < CTOK_BEGINMEMO_BYTES || r.hi - r.lo > CTOK_BEGINMEMO_MANY ? CTOK_BEGINMEMO_FAR : 0;
+        for (uint32_t k = r.lo; k < r.hi && longest < CTOK_BEGINMEMO_FAR; k++) {
+            const uint32_t len = v->begin[k + 1] - v->begin[k];
+            longest = len < longest ? longest : len < CTOK_BEGINMEMO_FAR ? len : CTOK_BEGINMEMO_FAR;
+        }
+    }
+    b->longest = (uint16_t)longest;
+    b->lo = r.lo;
+    b->hi = r.hi;
 }
 
-/* ctok_reachmemo_get - a number of bytes such that no token that begins with p[0..n), n >= 1, is longer. For n <= 4 it is greater than n iff
- * there is such a token. CTOK_REACHMEMO_FAR may stand for any more. */
-static inline size_t ctok_reachmemo_get(const ctok_vocab *v, uint64_t *memo, const uint8_t *p, size_t n) {
-    const size_t asked = n < CTOK_REACHMEMO_BYTES ? n : CTOK_REACHMEMO_BYTES;
-    const uint64_t key = ctok_load_le(p, asked) | (uint64_t)asked << 32;
-    uint64_t *slot = memo + (key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_REACHMEMO_BITS));
-    if (CTOK_UNLIKELY((*slot & UINT64_C(0xFFFFFFFFFF)) != key)) *slot = key | ctok_reach(v, p, asked) << 40;
-    return (size_t)(*slot >> 40);
+/* What is known of p[0..n), n = 3 or 4. */
+static inline ctok_beginning ctok_beginmemo_get(const ctok_vocab *v, ctok_beginning *memo, const uint8_t *p, size_t n) {
+    const uint32_t text = (uint32_t)ctok_load_le(p, n);
+    ctok_beginning *b = memo + (((uint64_t)text << 3 | n) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CTOK_BEGINMEMO_BITS));
+    if (CTOK_UNLIKELY(b->text != text || b->n != n)) {
+        ctok_range r = {v->first[p[0]], v->first[p[0] + 1], 1};
+        if (n == CTOK_BEGINMEMO_BYTES) { /* more is known of three */
+            const ctok_beginning three = ctok_beginmemo_get(v, memo, p, 3);
+            r.lo = three.lo;
+            r.hi = three.hi;
+            r.depth = 3;
+        }
+        while (r.depth < n) r = ctok_range_step(v, r, p[r.depth]);
+        b->text = text;
+        b->n = (uint16_t)n;
+        ctok_beginmemo_fill(v, b, r);
+    }
+    return *b;
+}
+
+/* ctok_beginmemo_ask - ctok_vocab_begins, remembered. */
+static inline int ctok_beginmemo_ask(const ctok_vocab *v, ctok_beginning *memo, const uint8_t *p, size_t n) {
+    if (n < 3) return ctok_vocab_begins(v, p, n);
+    const ctok_beginning b = ctok_beginmemo_get(v, memo, p, n < CTOK_BEGINMEMO_BYTES ? n : CTOK_BEGINMEMO_BYTES);
+    if (b.longest <= n && b.longest < CTOK_BEGINMEMO_FAR) return 0;
+    return n <= CTOK_BEGINMEMO_BYTES || ctok_vocab_begins_among(v, b.lo, b.hi, p, n);
 }
 
 #endif

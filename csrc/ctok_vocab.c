@@ -267,18 +267,14 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b) {
 }
 
 int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n) {
-    const ctok_id id = v->has_hidden ? CTOK_NO_ID : ctok_vocab_find(v, p, n);
-    if (id != CTOK_NO_ID) { /* a token itself: the next one in byte order says it */
-        const size_t next = v->by_id[id].begin + n;
-        return next + n <= v->n_ordinary && memcmp(v->bytes + next, p, n) == 0;
-    }
-    uint32_t lo = v->first[p[0]], hi = v->first[p[0] + 1];
+    ctok_range r = {v->first[p[0]], v->first[p[0] + 1], 1};
+    if (n == 1) return ctok_range_goes_on(v, r);
+    if (v->first2) r = ctok_range_step(v, r, p[1]);
+    return v->first2 && n == 2 ? ctok_range_goes_on(v, r) : ctok_vocab_begins_among(v, r.lo, r.hi, p, n);
+}
+
+int ctok_vocab_begins_among(const ctok_vocab *v, uint32_t lo, uint32_t hi, const uint8_t *p, size_t n) {
     uint8_t text[8] = {0};
-    if (n > 1 && v->first2) {
-        const ctok_range lead = {lo, hi, 1}, both = ctok_range_step(v, lead, p[1]);
-        lo = both.lo;
-        hi = both.hi;
-    }
     memcpy(text, p, n < 8 ? n : 8);
     const uint32_t end = hi;
     while (lo < hi) { /* the first token that stands behind p */

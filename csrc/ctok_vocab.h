@@ -233,6 +233,9 @@ ctok_range ctok_range_step(const ctok_vocab *v, ctok_range r, uint8_t b);
 /* ctok_vocab_begins - is p[0..n), n >= 1, a proper prefix of some token? Cost: one binary search. */
 int ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n);
 
+/* ctok_vocab_begins_among - the same where lo..hi-1 are known to hold, in byte order, all tokens that begin with it. */
+int ctok_vocab_begins_among(const ctok_vocab *v, uint32_t lo, uint32_t hi, const uint8_t *p, size_t n);
+
 /* ctok_range_token - the id of the token that is exactly the text of r, or CTOK_NO_ID. */
 static inline ctok_id ctok_range_token(const ctok_vocab *v, ctok_range r) {
     if (r.lo < r.hi && v->begin[r.lo + 1] - v->begin[r.lo] == r.depth) return v->id_of[r.lo];

@@ -7,6 +7,6 @@ state elsewhere; `copy` forks. A call that raises leaves the codec as it was.
 
 from ._native.counter import IncrementalCounter
 from ._native.decode import Delta, IncrementalDecoder, step_many
-from ._native.state import IncrementalEncoder
+from ._native.encoder import IncrementalEncoder
 
 __all__ = ["Delta", "IncrementalCounter", "IncrementalDecoder", "IncrementalEncoder", "step_many"]

@@ -56,6 +56,8 @@ cdef extern from "ctok_rangememo.h" nogil:
     const uint64_t CTOK_PREFIXMEMO_YES
     uint64_t *ctok_prefixmemo_new()
     uint64_t *ctok_prefixmemo_slot(uint64_t *memo, const uint64_t *key, int *known)
-    uint64_t *ctok_reachmemo_new()
-    size_t ctok_reachmemo_get(const ctok_vocab *v, uint64_t *memo, const uint8_t *p, size_t n)
+    ctypedef struct ctok_beginning:
+        uint32_t lo
+    ctok_beginning *ctok_beginmemo_new()
+    bint ctok_beginmemo_ask(const ctok_vocab *v, ctok_beginning *memo, const uint8_t *p, size_t n)
     const ctok_step *ctok_rangememo_step(const ctok_vocab *v, ctok_step *memo, uint32_t lo, uint32_t hi, uint32_t depth, uint8_t b)

@@ -2,7 +2,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
-from ctok._native.c_engine cimport CTOK_CACHE_SHORT_IDS, ctok_cache, ctok_outcome, ctok_step
+from ctok._native.c_engine cimport CTOK_CACHE_SHORT_IDS, ctok_beginning, ctok_cache, ctok_outcome, ctok_step
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
@@ -34,7 +34,7 @@ cdef struct Context:
     Lane lanes[LANES]
     ctok_step *steps            # csrc/ctok_rangememo.h, made when first needed
     uint64_t *prefixes          # of the same, of `remembered`
-    uint64_t *reaches           # and of how far tokens reach, made when first needed
+    ctok_beginning *beginnings  # and of what begins tokens, made when first needed
     uint64_t *pairs             # memo of known_neighbours, made when first needed: set bit, left, right, answer
     void *extra                 # what flow.pyx needs besides, made when first needed,
     void (*extra_free)(void *extra) noexcept nogil      # and how it is given back

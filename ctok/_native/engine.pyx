@@ -49,7 +49,7 @@ cdef void context_free(Context *c) noexcept nogil:
     ctok_mem_free(c.pairs)
     ctok_mem_free(c.steps)
     ctok_mem_free(c.prefixes)
-    ctok_mem_free(c.reaches)
+    ctok_mem_free(c.beginnings)
     if c.extra != NULL:
         c.extra_free(c.extra)
     ctok_mem_free(c)

@@ -30,8 +30,10 @@ cdef class TextState:
     cdef bint is_framed         # ids of a template are put around the text
     cdef Held held
     cdef list parts             # the text so far, when the split rule streams nothing; else None
+    cdef bint is_plain          # a split rule and byte pairs by rank: only the streams are used
     cdef bint is_busy           # a thread is inside a call
     cdef object claim(self)
+    cdef bint push_few(self, Context *c, chunk) except -1
     cdef object push(self, Context *c, chunk, bint final)
     cdef object push_claimed(self, Context *c, chunk, bint final)
     cdef object save(self)
@@ -50,6 +52,3 @@ cdef class TextState:
     cdef object clone_into(self, TextState other)
     cdef uint64_t ending(self) except? 0xFFFFFFFF
     cdef bytes fingerprint(self)
-
-cdef class IncrementalEncoder(TextState):
-    pass

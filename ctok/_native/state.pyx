@@ -1,9 +1,9 @@
 # cython: freethreading_compatible=False
-"""Codecs on the side of encoding: `IncrementalEncoder`, and what `IncrementalCounter` (counter.pyx) shares with it.
+"""What the codecs on the side of encoding share: `IncrementalEncoder` (encoder.pyx) and `IncrementalCounter` (counter.pyx).
 
 Both are a `TextState`: the open end of a text (stream.pxd; flowstate.pxd for tokenizers with more stages) and what is held before it
 becomes UTF-8, an unfinished character of bytes or a high surrogate of a str. A call works on the state and, if it raises, puts back the
-copy it made first; the state is small, so that is cheap.
+copy it made first; the state is small, so that is cheap. A chunk of a few characters takes a way without copies.
 """
 
 cimport cython
@@ -17,10 +17,9 @@ from ctok._native.c_vocab cimport CTOK_ERR_STOPPED, CTOK_ERR_UTF8, CTOK_OK, ctok
 from ctok._native.engine cimport Context, Engine
 from ctok._native.flow cimport flow_feed
 from ctok._native.flowstate cimport FlowState, flow_begin, flow_copy, flow_free, flow_load, flow_save, flow_window
-from ctok._native.ids cimport ids_to_list
 from ctok._native.pipeline cimport Pipeline, push_ids, raise_status
 from ctok._native.rooms cimport Policy
-from ctok._native.stream cimport Stream, stream_copy, stream_fits, stream_free, stream_process, stream_reserve, stream_reset
+from ctok._native.stream cimport Stream, stream_back, stream_copy, stream_fits, stream_free, stream_process, stream_reserve, stream_reset
 
 from .._version import __version__
 from ..errors import StateError
@@ -32,10 +31,12 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object o)
     Py_UCS4 PyUnicode_READ_CHAR(object o, Py_ssize_t i)
     str PyUnicode_FromObject(object o)          # itself, or the plain str of a subclass
+    bint PyUnicode_CheckExact(object o)
 
 cdef enum:
     SLICE = 1 << 16             # bytes of UTF-8 taken from a chunk at a time
     ALONE = 4096                # bytes from which the GIL is released
+    FEW = 64                    # characters of a chunk, and bytes that are held, for the way without copies
 
 
 cdef inline bint is_high(uint32_t char) noexcept nogil:
@@ -72,6 +73,7 @@ cdef class TextState:
             self.stages = &tokenizer.flow.stages
         elif tokenizer.splitter is None:
             self.parts = []
+        self.is_plain = self.stages == NULL and self.parts is None
         tokenizer.engine(self.literals, False, &self.engine)
 
     def __dealloc__(self):
@@ -101,6 +103,38 @@ cdef class TextState:
         """Refuse a call while another thread is inside one: the GIL is released there, and the state is half way."""
         if self.is_busy:
             raise RuntimeError("this codec is in use by another thread; a codec belongs to one task at a time, copy() it for another")
+
+    cdef bint push_few(self, Context *c, chunk) except -1:
+        """Take a short str in the middle of a text. False: it is none, or something is wrong with it, and nothing has changed."""
+        cdef Stream *s = &self.stream
+        cdef Stream before
+        cdef uint8_t held[FEW]
+        cdef size_t n, at = 0, written, chars
+        if not self.is_plain or not PyUnicode_CheckExact(chunk) or self.is_busy or self.held.high or self.held.n_partial:
+            return False
+        n = PyUnicode_GET_LENGTH(chunk)
+        if n == 0 or n > FEW or s.n > FEW or (self.is_framed and not self.held.is_begun):
+            return False
+        if stream_reserve(s, 4 * FEW) != CTOK_OK:
+            raise MemoryError("no memory for the codec's text")
+        before = s[0]
+        memcpy(held, s.buf, FEW)
+        if PyUnicode_IS_ASCII(chunk):
+            written = chars = n
+            memcpy(s.buf + s.n, PyUnicode_DATA(chunk), n)
+        elif ctok_utf8_from(PyUnicode_KIND(chunk), PyUnicode_DATA(chunk), n, &at, s.buf + s.n, s.cap - s.n, &written,
+                            CTOK_SURROGATE_STRICT) == CTOK_OK:
+            chars = ctok_utf8_count(s.buf + s.n, written)
+        else:
+            return False
+        s.n += written
+        if stream_process(c, &self.engine, s, False) != CTOK_OK:
+            stream_back(s, &before, held)
+            c.ids.n = c.counted = 0
+            return False
+        self.held.n_bytes += written
+        self.held.chars += chars
+        return True
 
     cdef object push(self, Context *c, chunk, bint final):
         """Take a chunk; its certain ids go to the context. If this raises, the state is as before."""
@@ -298,9 +332,22 @@ cdef class TextState:
     cdef uint64_t ending(self) except? 0xFFFFFFFF:
         """How many ids the held text gives if nothing follows."""
         cdef TextState end
+        cdef Stream stream = self.stream                # an end changes only the numbers of a stream, nothing that it points to
+        cdef ctok_status status
+        cdef uint64_t found
         cdef Context *c
-        if self.parts is None and self.stream.n == 0 and self.stages == NULL and not self.held.n_partial and not self.held.high:
-            return self.tokenizer.after.n + (0 if self.held.is_begun else self.tokenizer.before.n) if self.is_framed else 0
+        self.claim()
+        if self.is_plain and not self.held.n_partial and not self.held.high:
+            found = self.tokenizer.after.n + (0 if self.held.is_begun else self.tokenizer.before.n) if self.is_framed else 0
+            if stream.n == 0:
+                return found
+            c = self.tokenizer.acquire()
+            c.counting = True
+            status = stream_process(c, &self.engine, &stream, True)
+            found += c.counted + c.ids.n
+            self.tokenizer.release(c)
+            if status == CTOK_OK:
+                return found
         end = TextState.__new__(TextState, self.tokenizer, allowed_special=self.policy[0], add_special_tokens=self.policy[2],
                                 errors="replace")
         self.clone_into(end)
@@ -426,73 +473,3 @@ cdef object check_held(const Held *held):
 
 cdef object _frozen(names):
     return names if isinstance(names, str) else frozenset(names)
-
-
-cdef class IncrementalEncoder(TextState):
-    """Encode text that arrives in chunks: ids leave as soon as no later text can change them.
-
-    Parameters
-    ----------
-    tokenizer
-        A `Tokenizer`.
-    allowed_special, disallowed_special, add_special_tokens, errors
-        As in `Tokenizer.encode`.
-
-    Notes
-    -----
-    For every way to cut a text into chunks the ids, joined, are those of ``tokenizer.encode(text)``. At the end of each call what is held
-    back is at most what some continuation could still change. A split rule that only the `regex` package can run holds everything until
-    ``final=True``. Chunks may be str or bytes, and may break inside a character. An encoder belongs to one task at a time.
-
-    Examples
-    --------
-    >>> encoder = tok.encoder()
-    >>> encoder.encode("Hel"), encoder.encode("lo wor"), encoder.encode("ld", final=True)
-    ([], [13225], [2375])
-    """
-
-    def encode(self, chunk, final=False):
-        """Take a chunk and return the ids that are certain now; with ``final=True`` all that are left, and the encoder is as new.
-
-        Raises
-        ------
-        EncodeError
-            A lone surrogate, invalid UTF-8, or a byte without a token. `position` counts from the start of the stream.
-        DisallowedSpecialTokenError
-            A disallowed text was completed.
-        TypeError
-            Not text; or str after bytes that broke off inside a character, or the reverse.
-
-        Notes
-        -----
-        After an error the encoder is as before the call. Cost: linear in the chunk, plus what is held (some ten bytes as a rule).
-        """
-        cdef Context *c = self.tokenizer.acquire()
-        try:
-            self.push(c, chunk, final)
-            return ids_to_list(c.ids.at, c.ids.n)
-        finally:
-            self.tokenizer.release(c)
-
-    def reset(self):
-        """Forget the text so far."""
-        self.claim()
-        self.clear()
-
-    def copy(self):
-        """Return an encoder that goes on from the same state independently."""
-        other = IncrementalEncoder(self.tokenizer, allowed_special=self.policy[0], disallowed_special=self.policy[1],
-                                   add_special_tokens=self.policy[2], errors=self.errors)
-        self.clone_into(other)
-        return other
-
-    __copy__ = copy
-
-    def __reduce__(self):
-        return _restore, (IncrementalEncoder, self.tokenizer, *self.policy, self.errors, self.getstate())
-
-
-def _restore(kind, tokenizer, allowed, disallowed, template, errors, state):
-    codec = kind(tokenizer, allowed_special=allowed, disallowed_special=disallowed, add_special_tokens=template, errors=errors)
-    codec.setstate(state)
-    return codec

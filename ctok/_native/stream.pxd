@@ -1,4 +1,5 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from ctok._native.c_dfa cimport ctok_scan
 from ctok._native.c_vocab cimport ctok_id, ctok_status
@@ -40,3 +41,15 @@ cdef bint stream_fits(const Stream *s, const Engine *e, const uint8_t *p, size_t
 # Append to c.ids what is certain now that buf holds more; with `final` everything. After an error the stream must be replaced by a copy
 # made before the call; c.bad is then a place in buf.
 cdef ctok_status stream_process(Context *c, const Engine *e, Stream *s, bint final) noexcept nogil
+
+# Make a stream as it was before stream_process, when `text` was in its buffer.
+cdef inline void stream_back(Stream *s, const Stream *before, const uint8_t *text) noexcept nogil:
+    memcpy(s.buf, text, before.n)
+    s.base = before.base
+    s.scanned = before.scanned
+    s.n = before.n
+    s.is_open = before.is_open
+    s.scan = before.scan
+    s.cut = before.cut
+    s.patience = before.patience
+    s.known = s.n_walks = 0                             # the tree is grown anew

@@ -25,8 +25,8 @@ from ctok._native.c_utf8 cimport ctok_utf8_validate
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_status, ctok_vocab,
     ctok_vocab_find)
-from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, remembered, settle
-from ctok._native.survivors cimport MERGED, Symbols, may_be_one_token, surviving
+from ctok._native.engine cimport Context, Engine, encode_literal, encode_pretoken, encode_run, known_neighbours, settle
+from ctok._native.survivors cimport MERGED, Symbols, begins_token, surviving
 
 cdef enum:
     TREE = 1024                 # bytes of a long open pretoken for which a tree is built, where no token is longer
@@ -438,9 +438,9 @@ cdef ctok_status release_merged(Context *c, const Engine *e, Stream *s, size_t *
     cdef ctok_status status = CTOK_OK
     released[0] = 0
     forget_tree(s)
-    if feed_scan(e, s, &scan, &p, n) or is_unreachable(c, e, s, n, &status):
-        return status
-    if status == CTOK_OK and ctok_scan_may_stop_at_accept(e.splitter.dfa, &scan):
+    if feed_scan(e, s, &scan, &p, n):
+        return CTOK_OK
+    if ctok_scan_may_stop_at_accept(e.splitter.dfa, &scan):
         if scan.accept <= s.cut:                            # at the start, or it may turn out to match nothing
             return CTOK_OK
         accept = <size_t>(scan.accept - s.cut)
@@ -450,8 +450,8 @@ cdef ctok_status release_merged(Context *c, const Engine *e, Stream *s, size_t *
         status = surviving(c, e.vocab, s.buf, n, accept, &symbols, &k)
     if status == CTOK_OK:
         status = ctok_ids_reserve(&c.ids, k)
-    if status != CTOK_OK or k == 0:
-        return status
+    if status != CTOK_OK or k == 0 or (symbols.n > 1 and s.cut == 0 and ctok_vocab_find(e.vocab, s.buf, n) != CTOK_NO_ID):
+        return status                                       # with the last of these it may be one token that merging does not give
     memcpy(c.ids.at + c.ids.n, symbols.ids, k * sizeof(ctok_id))
     c.ids.n += k
     released[0] = symbols.stops[k - 1]
@@ -465,8 +465,8 @@ cdef ctok_status release_survivors(Context *c, const Engine *e, Stream *s) noexc
     cdef size_t released = 0, tree = e.vocab.longest
     cdef ctok_status status = CTOK_OK
     cdef bint is_short = s.scanned <= MERGED and e.vocab.joins.slots != NULL
-    if s.scanned == 0 or ((is_short or s.known == 0) and remembered(c, may_be_one_token, e.vocab, s.buf, s.scanned)):
-        return CTOK_OK
+    if s.scanned == 0 or ((is_short or s.known == 0) and begins_token(c, e.vocab, s.buf, s.scanned, &status)) or status != CTOK_OK:
+        return status
     if c.steps == NULL and not is_short:
         c.steps = ctok_rangememo_new()
         if c.steps == NULL:

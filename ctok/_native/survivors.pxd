@@ -17,5 +17,5 @@ cdef struct Symbols:
 cdef ctok_status surviving(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n, size_t accept, Symbols *out,
                            size_t *certain) noexcept nogil
 
-# Is p[0..n) a proper prefix of some token of the vocabulary? For `remembered` (engine.pxd).
-cdef bint may_be_one_token(const void *vocab, const uint8_t *p, size_t n) noexcept nogil
+# Is p[0..n), n >= 1, a proper prefix of some token?
+cdef bint begins_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil

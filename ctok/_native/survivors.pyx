@@ -9,19 +9,19 @@ any other prefix is needed. A place that is itself a border lies on the path.
 from libc.stdint cimport uint8_t, uint32_t
 
 from ctok._native.bpe cimport LANE, Lane, bpe_merge_lane, merge_window, scratch_reserve, symbol_before
-from ctok._native.c_engine cimport ctok_reachmemo_get, ctok_reachmemo_new
+from ctok._native.c_engine cimport ctok_beginmemo_ask, ctok_beginmemo_new
 from ctok._native.c_merge cimport ctok_lane_next
-from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_status, ctok_vocab, ctok_vocab_begins)
-from ctok._native.engine cimport Context, remembered
+from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_status, ctok_vocab
+from ctok._native.engine cimport Context
 
-cdef enum:
-    EXACT = 4                   # bytes up to which the memo of reaches says all
-
-
-cdef bint may_be_one_token(const void *vocab, const uint8_t *p, size_t n) noexcept nogil:
-    cdef const ctok_vocab *v = <const ctok_vocab *>vocab
-    return n < v.longest and ctok_vocab_begins(v, p, n)
+cdef bint begins_token(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n, ctok_status *status) noexcept nogil:
+    status[0] = CTOK_OK
+    if c.beginnings == NULL:
+        c.beginnings = ctok_beginmemo_new()
+        if c.beginnings == NULL:
+            status[0] = CTOK_ERR_MEMORY
+            return False
+    return n < v.longest and ctok_beginmemo_ask(v, c.beginnings, p, n)
 
 
 cdef ctok_status merge_symbols(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n, Symbols *out) noexcept nogil:
@@ -62,11 +62,6 @@ cdef bint has_border(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n
     return symbol_before(c.merge.next, n, place) == place
 
 
-cdef inline bint is_alive(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil:
-    """Is p[0..n) a proper prefix of some token?"""
-    return ctok_reachmemo_get(v, c.reaches, p, n) > n and (n <= EXACT or remembered(c, may_be_one_token, v, p, n))
-
-
 cdef ctok_status part_at(Context *c, const ctok_vocab *v, const uint8_t *p, size_t place, const Symbols *path,
                          size_t *shared) noexcept nogil:
     """Make *shared no more than the number of symbols that the path to `place` shares with the path to the end."""
@@ -93,17 +88,13 @@ cdef ctok_status surviving(Context *c, const ctok_vocab *v, const uint8_t *p, si
     for i in range(out.n):
         if out.ids[i] == CTOK_NO_ID:
             return CTOK_OK
-    if c.reaches == NULL:
-        c.reaches = ctok_reachmemo_new()
-        if c.reaches == NULL:
-            return CTOK_ERR_MEMORY
     shared = out.n
     if accept:
         status = part_at(c, v, p, accept, out, &shared)
     for i in range(n - 1, 0, -1):
         if shared == 0 or status != CTOK_OK:
             return status
-        if is_alive(c, v, p + i, n - i):
+        if begins_token(c, v, p + i, n - i, &status):
             status = part_at(c, v, p, i, out, &shared)
     certain[0] = shared
     return status

@@ -1,0 +1,4 @@
+from ctok._native.state cimport TextState
+
+cdef class IncrementalEncoder(TextState):
+    pass
