@@ -53,19 +53,21 @@ static ctok_status reserve_units(builder *b, size_t need) {
     if (need > MAX_UNITS) return CTOK_ERR_FORMAT;
     const size_t cap = ((b->cap * 2 < need ? need : b->cap * 2) + 63) & ~(size_t)63;
     const size_t words = cap / 64 + 8, old = b->cap ? b->cap / 64 + 8 : 0;
-    uint64_t *p = ctok_mem_resize(b->units, cap, sizeof *p);
+    uint64_t *p = ctok_mem_room(cap * sizeof *p);
     if (p == NULL) return CTOK_ERR_MEMORY;
+    if (b->cap) memcpy(p, b->units, b->cap * sizeof *p);
+    for (size_t i = b->cap; i < cap; i++) p[i] = CTOK_TRIE_NO_BYTE;
+    ctok_mem_unroom(b->units, b->cap * sizeof *p);
     b->units = p;
+    b->cap = cap;
     p = ctok_mem_resize(b->used, words, sizeof *p);
     if (p == NULL) return CTOK_ERR_MEMORY;
     b->used = p;
     p = ctok_mem_resize(b->used_base, words, sizeof *p);
     if (p == NULL) return CTOK_ERR_MEMORY;
     b->used_base = p;
-    for (size_t i = b->cap; i < cap; i++) b->units[i] = CTOK_TRIE_NO_BYTE;
     memset(b->used + old, 0, (words - old) * sizeof *p);
     memset(b->used_base + old, 0, (words - old) * sizeof *p);
-    b->cap = cap;
     return CTOK_OK;
 }
 
@@ -268,7 +270,7 @@ ctok_status ctok_trie_init(ctok_trie *t, const uint8_t *data, const uint32_t *en
     if (status == CTOK_ERR_FORMAT) *bad = b.bad;
     if (status == CTOK_OK && nodes != NULL) *nodes = b.nodes;
     else ctok_mem_free(b.nodes);
-    ctok_mem_free(b.units);
+    ctok_mem_unroom(b.units, b.cap * sizeof *b.units);
     ctok_mem_free(b.used);
     ctok_mem_free(b.used_base);
     ctok_mem_free(b.tasks);

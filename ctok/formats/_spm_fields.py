@@ -95,12 +95,12 @@ def read(message: int, parts: Sequence[tuple[Buffer, int]], path: str | None = N
                 raise VocabularyFileError("it has the wrong wire type", path=path, field=prefix + name, offset=offset + begin)
             if name != "model_type" or value in (1, 2, 3, 4):  # a type that does not exist counts as not given
                 found[name] = _value(value, default)
-            if name == "precompiled_charsmap" and (fault := _fault_of_table(bytes(value))):
+            if name == "precompiled_charsmap" and (fault := _fault_of_table(found[name])):
                 raise VocabularyFileError(fault, path=path, field=prefix + name, offset=offset + begin)
     return found
 
 
-def _fault_of_table(table: bytes) -> str | None:
+def _fault_of_table(table: Any) -> str | None:
     """What is wrong with a normalizer's table."""
     if not table:
         return None
