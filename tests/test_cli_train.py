@@ -77,6 +77,23 @@ def test_what_the_output_cannot_say_after_training_is_kept(run, text, tmp_path):
     assert tok.decode(tok.encode(TEXT)) == TEXT
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "bpe", "no.txt", "--vocab-size", "300"],
+        ["count-shard", "no.txt"],
+        ["merge-counts", "no.counts"],
+        ["extend", "o200k_base", "no.txt", "--tokens", "5"],
+        ["convert", "o200k_base"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_folder_that_is_not_there_is_told_before_anything_is_read(run, tmp_path, command):
+    path = str(tmp_path / "none" / "a.json")
+    done = run(*command, *([path] if command[0] == "convert" else ["-o", path]))
+    assert done.status == 1 and done.err == f"ctok: {path}: there is no folder {str(tmp_path / 'none')!r}\n"
+
+
 def test_counts_of_shards_train_the_same(run, tmp_path):
     texts = [TEXT[i : i + 300] for i in range(0, len(TEXT), 300)]
     for number in range(2):

@@ -11,6 +11,7 @@ import pytest
 from ctok import formats
 from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import merges_txt, tekken, vocab_txt
+from ctok.registry import spec_for
 from ctok.spec import AddedToken, Split
 from ctok.stagespecs import models, normalizers, postprocessors, pretokenizers
 
@@ -317,3 +318,10 @@ def test_dump_takes_the_format_from_the_name(tmp_path):
     for name in ("tokenizer.json", "vocab.txt", "x.bin"):
         formats.dump(spec, tmp_path / name)
         assert formats.load(tmp_path / name).model == spec.model
+
+
+def test_file_in_a_folder_that_is_not_there_is_named_as_the_caller_does(tmp_path):
+    path = tmp_path / "none" / "a.bin"
+    with pytest.raises(FileNotFoundError) as caught:
+        formats.dump(spec_for("o200k_base"), path)
+    assert caught.value.filename == str(path)

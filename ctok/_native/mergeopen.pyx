@@ -79,14 +79,10 @@ cdef void merges_open_free(void *state) noexcept nogil:
 cdef void *merges_open_copy(const void *state) noexcept nogil:
     cdef const MergesOpen *o = <const MergesOpen *>state
     cdef MergesOpen *other = <MergesOpen *>merges_open_new(o.model)
-    cdef ctok_status status = CTOK_OK
+    cdef size_t n = o.text.n - o.base
     if other == NULL:
         return NULL
-    if o.text.n > o.base:
-        status = ctok_bytes_append(&other.text, o.text.at + o.base, o.text.n - o.base)
-    if status == CTOK_OK and o.known:
-        status = copy_tree(other, o)
-    if status != CTOK_OK:
+    if (n and ctok_bytes_append(&other.text, o.text.at + o.base, n) != CTOK_OK) or copy_tree(other, o) != CTOK_OK:
         merges_open_free(other)
         return NULL
     other.raw = o.raw
@@ -177,13 +173,11 @@ cdef ctok_status reserve_tree(MergesOpen *o, size_t n) noexcept nogil:
     if o.room < n:
         n = n * 2
         lens = <uint32_t *>ctok_mem_resize(o.last_len, n, sizeof(uint32_t))
-        if lens == NULL:
-            return CTOK_ERR_MEMORY
-        o.last_len = lens
+        o.last_len = o.last_len if lens == NULL else lens
         ids = <ctok_id *>ctok_mem_resize(o.last_id, n, sizeof(ctok_id))
-        if ids == NULL:
+        o.last_id = o.last_id if ids == NULL else ids
+        if lens == NULL or ids == NULL:
             return CTOK_ERR_MEMORY
-        o.last_id = ids
         o.room = n
     if o.walk_room < o.n_walks + 1:
         walks = <OpenWalk *>ctok_mem_resize(o.walks, o.n_walks * 2 + 8, sizeof(OpenWalk))
@@ -195,15 +189,16 @@ cdef ctok_status reserve_tree(MergesOpen *o, size_t n) noexcept nogil:
 
 
 cdef ctok_status copy_tree(MergesOpen *to, const MergesOpen *source) noexcept nogil:
-    cdef ctok_status status
+    if source.known == 0:
+        return CTOK_OK
     to.n_walks = source.n_walks
-    status = reserve_tree(to, source.known)
-    if status == CTOK_OK:
-        to.known = source.known
-        memcpy(to.last_len, source.last_len, source.known * sizeof(uint32_t))
-        memcpy(to.last_id, source.last_id, source.known * sizeof(ctok_id))
-        memcpy(to.walks, source.walks, source.n_walks * sizeof(OpenWalk))
-    return status
+    if reserve_tree(to, source.known) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    to.known = source.known
+    memcpy(to.last_len, source.last_len, source.known * sizeof(uint32_t))
+    memcpy(to.last_id, source.last_id, source.known * sizeof(ctok_id))
+    memcpy(to.walks, source.walks, source.n_walks * sizeof(OpenWalk))
+    return CTOK_OK
 
 
 cdef bint are_neighbours(MergesOpen *o, ctok_id left, ctok_id right, const uint8_t *border, size_t size,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ._io import Output
+from ._io import Output, refuse_missing_folder
 from ._parser import Parser, add_file_options, path_of, scheme_of
 from ._report import OK, CliError, UsageError, explain, note
 
@@ -54,6 +54,7 @@ def run(argv: list[str]) -> int:
     args = parser().parse(argv)
     spec = spec_of(args)
     kind, path = target_of(args, spec)
+    refuse_missing_folder(path)
     paths = files_of(kind, path)
     for one in paths:
         if os.path.exists(one) and not args.force:

@@ -47,6 +47,13 @@ def _as_told(error: OSError) -> Exception:
     return error if isinstance(error, BrokenPipeError) else CliError(unwritten(error))
 
 
+def refuse_missing_folder(path: str) -> None:
+    """Refuse the path of a file to write if its folder is not there, before work is done for it."""
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise CliError(f"{path}: there is no folder {folder!r}")
+
+
 def json_text(value: object) -> str:
     """Return JSON that can be written as UTF-8."""
     import json

@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 HELP = """Count, encode, decode, truncate and split text by tokens, exactly, also while it arrives.
 
 commands ('ctok COMMAND --help' tells more):
-  count       tokens of files, trees and standard input
-  encode      text to ids
-  decode      ids to text
-  tokens      show the tokens of text
-  stream      standard input to output while it arrives
-  truncate    the longest beginning of at most N tokens
-  split       pieces of at most N tokens
-  models      which tokenizer a model uses
-  info        what a tokenizer is
-  vocab       its tokens, by id
-  cache       vocabularies kept on this machine
-  convert     a vocabulary in another file format
-  train       a vocabulary from a corpus
-  count-shard  the counts of a part of a corpus
+  count         tokens of files, trees and standard input
+  encode        text to ids
+  decode        ids to text
+  tokens        show the tokens of text
+  stream        standard input to output while it arrives
+  truncate      the longest beginning of at most N tokens
+  split         pieces of at most N tokens
+  models        which tokenizer a model uses
+  info          what a tokenizer is
+  vocab         its tokens, by id
+  cache         vocabularies kept on this machine
+  convert       a vocabulary in another file format
+  train         a vocabulary from a corpus
+  count-shard   the counts of a part of a corpus
   merge-counts  several files of counts into one
-  extend      more tokens for a vocabulary, learned from text; old ids stay
-  prune       a smaller vocabulary from a larger one, with a map of ids
-  explain     why a word becomes its tokens
+  extend        more tokens for a vocabulary, learned from text; old ids stay
+  prune         a smaller vocabulary from a larger one, with a map of ids
+  explain       why a word becomes its tokens
 
 Without a command, the arguments are text (none: standard input) whose tokens
 are counted. If the first word is the name of a command, it is the command;

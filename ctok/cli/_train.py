@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._io import Output
+from ._io import Output, refuse_missing_folder
 from ._parser import Parser, at_least
 from ._report import OK, CliError, UsageError, note
 
@@ -98,6 +98,7 @@ def run_train(argv: list[str]) -> int:
     args = train_parser().parse(argv)
     if bool(args.paths) == bool(args.counts):
         raise UsageError("give files of text, or --counts")
+    refuse_missing_folder(args.output)
     trainer = _trainer(args, args.vocab_size, _manner(args))
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
     options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}
@@ -117,6 +118,7 @@ def run_count_shard(argv: list[str]) -> int:
     args = shard_parser().parse(argv)
     if not args.paths:
         raise UsageError("give files of text")
+    refuse_missing_folder(args.output)
     args.kind, args.special_token = "bpe", []
     trainer = _trainer(args, 1, dict(map(_option, args.set)))
     lines = trainer._reads_lines() if args.lines is None else args.lines
@@ -130,6 +132,7 @@ def run_merge_counts(argv: list[str]) -> int:
     from ..train import Counts
 
     args = merge_parser().parse(argv)
+    refuse_missing_folder(args.output)
     first, *others = (Counts.load(path) for path in args.paths)
     try:
         counts = first.merge(*others)

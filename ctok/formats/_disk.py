@@ -45,7 +45,11 @@ def write(path: str | PathLike[str], data: Buffer) -> None:
     path = os.fspath(path)
     folder, name = os.path.split(path)
     working = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
-    file = os.open(working, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        file = os.open(working, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        error.filename = path  # the name that the caller knows
+        raise
     try:
         try:
             view = memoryview(data).cast("B")
