@@ -28,7 +28,7 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
     """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits."""
     if not tokenizer.streams:
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
-    marks, end = _read(tokenizer.counter(**options), text, start, max_tokens)
+    marks, end = _read(tokenizer.counter(**options), text, start, max_tokens, _farthest(tokenizer, text, start, max_tokens))
     if end - start <= SHORT and not _has_surrogates(text[start:end]):
         return next((at for at in range(end, start, -1) if tokenizer.count(text[start:at], **options) <= max_tokens), start)
     while marks:
@@ -43,14 +43,21 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
     return start
 
 
+def _farthest(tokenizer: Tokenizer, text: str, start: int, max_tokens: int) -> int:
+    """Return a place behind which no prefix fits: of known patterns every byte is in a token, and no token is longer than the longest."""
+    if tokenizer.splitter is None or not tokenizer.splitter.family:
+        return len(text)
+    longest = max([tokenizer.vocab.longest, *(len(token.content.encode()) for token in tokenizer.spec.added_tokens)])
+    return min(start + max_tokens * longest, len(text))
+
+
 def _read(
-    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int | None = None, longest: int = COARSE
+    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int, longest: int = COARSE
 ) -> tuple[list[Mark], int]:
     """Feed until `least` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended.
 
     Steps grow up to `longest`, so that no more than about twice of what is needed is read.
     """
-    stop = len(text) if stop is None else stop
     marks, step = [(at, counter.copy())], FINE
     while at < stop:
         after = min(at + step, stop)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable, cutting
+from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable, cutting, load
 from ctok.stagespecs.models import Unigram, table_of_texts
 
 ADDED = (AddedToken("<s>", 300), AddedToken("<tool>", 301, special=False))
@@ -67,6 +67,15 @@ def test_pieces_of_a_pattern_that_does_not_stream_cost_what_is_in_them(tok):
         assert all(tok.count(text[a:b]) <= 50 < tok.count(text[a : b + 1]) for a, b in pairwise(places[:9]))
         costs.append(counted.seen)
     assert costs[1] < 5 * costs[0]
+
+
+@pytest.mark.parametrize("char", [" ", "=", ".", "\n", "a", "\U0001f600"])
+def test_pieces_of_one_character_are_the_longest_that_fit(char):
+    tok = load("o200k_base")
+    for limit in (2, 3, 11):
+        best = max((n for n in range(128 * limit + 200) if tok.count(char * n) <= limit), default=0)
+        assert len(tok.truncate(char * 3000, limit)) == best
+        assert tok.split(char * 3000, limit)[0] == char * best
 
 
 def alike():
