@@ -332,18 +332,24 @@ cdef class TextState:
     cdef uint64_t ending(self) except? 0xFFFFFFFF:
         """How many ids the held text gives if nothing follows."""
         cdef TextState end
-        cdef Stream stream = self.stream                # an end changes only the numbers of a stream, nothing that it points to
+        cdef Stream stream
         cdef ctok_status status
         cdef uint64_t found
         cdef Context *c
         self.claim()
-        if self.is_plain and not self.held.n_partial and not self.held.high:
+        if self.parts is None and not self.held.n_partial and not self.held.high:
             found = self.tokenizer.after.n + (0 if self.held.is_begun else self.tokenizer.before.n) if self.is_framed else 0
-            if stream.n == 0:
+            if self.is_plain and self.stream.n == 0:
                 return found
+            if not self.is_plain:
+                self.save()
             c = self.tokenizer.acquire()
             c.counting = True
-            status = stream_process(c, &self.engine, &stream, True)
+            if self.is_plain:                           # an end changes only the numbers of a stream, nothing that it points to
+                stream = self.stream
+                status = stream_process(c, &self.engine, &stream, True)
+            else:
+                status = flow_feed(c, &self.engine, &self.spare_flow, b"", 0, True)
             found += c.counted + c.ids.n
             self.tokenizer.release(c)
             if status == CTOK_OK:
