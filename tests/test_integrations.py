@@ -5,7 +5,9 @@ import threading
 import pytest
 
 import ctok
+from ctok.integrations import adopt
 from ctok.integrations.transformers import CtokStreamer, unwrap, wrap
+from piece_models import proto_of
 
 np = pytest.importorskip("numpy", reason="generate puts arrays")
 TEXT = " naïve  café\n\n東京 is in 日本, x=1234567 👩‍👩‍👧 e\u0301"
@@ -78,3 +80,52 @@ async def test_ctok_streamer_gives_texts_to_a_task(anyio_backend):
     assert "".join(given) == TEXT * 5
     with pytest.raises(TimeoutError):
         await anext(aiter(CtokStreamer(tokenizer, timeout=0.01)))
+
+
+# ---- tokenizers that are loaded already ----
+
+
+def same_ids(tok, encode, tmp_path, name):
+    """What was adopted gives the ids that it gave, and does so again from a file."""
+    tok.save(tmp_path / name)
+    again = ctok.load(tmp_path / name)
+    for text in (TEXT, "", "low lower", "  a\n\n b"):
+        assert tok.encode(text) == again.encode(text) == encode(text)
+
+
+def test_k11_11_a_live_encoding_of_tiktoken_is_adopted(tmp_path):
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"lo": 256, b"low": 257, b" low": 258}
+    live = tiktoken.Encoding("own", pat_str=r" ?\p{L}+|\s+|[^\p{L}\s]", mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
+    tok = adopt(live)
+    assert tok.name == "own" and tok.encode("low<|end|>", allowed_special="all") == [257, 300]
+    same_ids(tok, live.encode, tmp_path, "tokenizer.json")
+
+
+def test_k11_11_a_live_tokenizer_of_tokenizers_is_adopted(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    live = tokenizers.Tokenizer(tokenizers.models.BPE())
+    live.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=270, initial_alphabet=alphabet, show_progress=False)
+    live.train_from_iterator(["low lower lowest newest"] * 4, trainer)
+    tok = adopt(live)
+    same_ids(tok, lambda text: live.encode(text).ids, tmp_path, "tokenizer.json")
+    live.add_tokens(["lower"])  # what was adopted before is not told
+    assert len(tok.encode("lower")) > 1 == len(adopt(live).encode("lower"))
+
+
+def test_k11_11_a_live_sentencepiece_processor_is_adopted(tmp_path):
+    sentencepiece = pytest.importorskip("sentencepiece")
+    texts = ["\u2581low", "er", "\u2581", "l", "o", "w", "e", "r"]
+    model = proto_of([("<unk>", 0.0, 2), *((text, -1.0 - n, 1) for n, text in enumerate(texts))])
+    live = sentencepiece.SentencePieceProcessor(model_proto=model)
+    same_ids(adopt(live), live.encode, tmp_path, "own.model")
+
+
+def test_what_is_no_tokenizer_is_not_adopted():
+    tok = ctok.load("o200k_base")
+    assert adopt(tok) is tok
+    for thing in (None, "gpt2", object()):
+        with pytest.raises(TypeError, match="tokenizer must be a tiktoken"):
+            adopt(thing)

@@ -20,6 +20,7 @@ np = pytest.importorskip("numpy", reason="transformers returns arrays of numpy")
 tokenizers = pytest.importorskip("tokenizers", reason="what transformers runs on is not installed")
 transformers = pytest.importorskip("transformers", minversion="5", reason="transformers 5 is not installed: the extra `transformers`")
 
+from ctok.integrations import adopt  # noqa: E402
 from ctok.integrations.transformers import CtokStreamer, unwrap, wrap  # noqa: E402
 
 Fast = transformers.PreTrainedTokenizerFast
@@ -481,3 +482,10 @@ def test_k3_22_ctok_streamer_gives_added_tokens_as_they_are_written(fresh):
     streamer = CtokStreamer(after)
     put_all(streamer, ids)
     assert "".join(streamer) == "fox il\u00d6veyou \u6771"
+
+
+def test_k11_11_a_live_tokenizer_is_adopted_wrapped_or_not(pair):
+    for tokenizer in pair:
+        tok = adopt(tokenizer)
+        for text in TEXTS:
+            assert tok.encode(text, allowed_special="all") == tokenizer(text)["input_ids"]
