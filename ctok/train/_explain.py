@@ -47,6 +47,13 @@ class Node:
 def merge_trees(spec: Spec, word: str) -> list[Node]:
     """Return a tree for each token of a word, which is taken as a text: it may be several pretokens.
 
+    Parameters
+    ----------
+    spec
+        Any specification; where tokens are not merged from others, each tree is one token.
+    word
+        Any text.
+
     Raises
     ------
     EncodeError
@@ -75,6 +82,13 @@ def explain(spec: Spec, word: str) -> str:
 
     For byte-pair models: the tree of merges of each token. For unigram models: its pieces with their scores, and the next best way to spell
     it. For all others: the tokens. A pretoken that occurs several times in `word` is told of once.
+
+    Parameters
+    ----------
+    spec
+        Any specification.
+    word
+        Any text.
 
     Raises
     ------
