@@ -53,7 +53,9 @@ void *ctok_mem_zeroed(size_t n, size_t size) {
 
 void *ctok_mem_resize(void *p, size_t n, size_t size) {
     if (overflows(n, size) || fails()) return NULL;
-    return realloc(p, n != 0 && size != 0 ? n * size : 1);
+    p = realloc(p, n != 0 && size != 0 ? n * size : 1);
+    ctok_mem_will_fill(p, n * size);
+    return p;
 }
 
 void ctok_mem_free(void *p) {
@@ -106,6 +108,12 @@ void ctok_mem_unblock(void *p, size_t bytes) {
     else munmap(p, whole_pages(bytes));
 }
 
+void ctok_mem_will_fill(void *p, size_t bytes) {
+    if (p == NULL || bytes < 2 * LARGE_PAGE) return;
+    const size_t before = (LARGE_PAGE - (uintptr_t)p % LARGE_PAGE) % LARGE_PAGE;
+    madvise((uint8_t *)p + before, (bytes - before) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+}
+
 static size_t of_room(size_t bytes) {
     return bytes < SMALL_ROOM || bytes >= SMALL_BLOCK ? bytes : SMALL_BLOCK;
 }
@@ -117,6 +125,11 @@ void *ctok_mem_block(size_t bytes) {
 void ctok_mem_unblock(void *p, size_t bytes) {
     (void)bytes;
     if (p != NULL) free_small_block(p);
+}
+
+void ctok_mem_will_fill(void *p, size_t bytes) {
+    (void)p;
+    (void)bytes;
 }
 
 static size_t of_room(size_t bytes) {

@@ -32,6 +32,9 @@ void ctok_mem_unblock(void *p, size_t bytes);
 void *ctok_mem_room(size_t bytes);
 void ctok_mem_unroom(void *p, size_t bytes);
 
+/* ctok_mem_will_fill - p[0..bytes), fresh from any allocator, will be filled: where it is large, on large pages if the system likes to. */
+void ctok_mem_will_fill(void *p, size_t bytes);
+
 /* ctok_mem_fail_after - in test builds: let n more allocations of this module succeed, then fail one and go back to normal;
  * n < 0 switches it off. Returns how many allocations were left. In other builds it does nothing and returns -1. */
 long ctok_mem_fail_after(long n);

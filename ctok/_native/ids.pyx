@@ -15,7 +15,11 @@ from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_
 cdef extern from "ctok_base.h" nogil:
     void CTOK_PREFETCH(const void *p)
 
+cdef extern from "ctok_mem.h" nogil:
+    void ctok_mem_will_fill(void *p, size_t bytes)
+
 cdef extern from "Python.h":
+    PyObject **PyList_ITEMS "PySequence_Fast_ITEMS" (PyObject *o) noexcept
     PyObject *PyList_New_raw "PyList_New" (Py_ssize_t n) except NULL
     void PyList_SET_ITEM_raw "PyList_SET_ITEM" (PyObject *o, Py_ssize_t i, PyObject *item) noexcept
     PyObject *PyLong_FromLong_raw "PyLong_FromLong" (long n) except NULL
@@ -51,6 +55,8 @@ cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
     cdef PyObject *number
     cdef Py_ssize_t i
     cdef list result
+    if n:
+        ctok_mem_will_fill(PyList_ITEMS(out), n * sizeof(PyObject *))
     for i in range(n):
         # The table and the objects lie anywhere in memory: what comes up is fetched ahead.
         if i + 16 < n and ids[i + 16] < int_table_n:
