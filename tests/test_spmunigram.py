@@ -198,6 +198,19 @@ def test_damaged_states_are_refused_or_harmless():
             check_bad_states(kernel, text.encode())
 
 
+@pytest.mark.parametrize(("longest", "count"), [(9, 160_000), (40, 20_000)])
+def test_more_words_than_are_remembered_give_what_the_reference_gives(longest, count):
+    rng = random.Random(longest)
+    pieces = [UNK, *((letter, -5.0 - number / 7, NORMAL) for number, letter in enumerate("\u2581abcdefgh.,)"))]
+    pieces += [(text, -8.0 - rng.random(), NORMAL) for text in ("\u2581a", "ab", "cde", "\u2581bad", "g.", "efgh", "),")]
+    words = []
+    for _ in range(count):
+        letters = rng.choices("abcdefgh", k=rng.randint(longest // 2, longest))
+        words.append("\u2581" + "".join(letters) + rng.choice(["", "", ".", "),", "\u4e16", ".."]))
+    text = "".join(words + words[:1000])
+    assert kernel_of(pieces).encode(text.encode()) == reference(pieces).encode(text)
+
+
 @pytest.mark.skipif(not CHECKING, reason="only builds with CTOK_BUILD=test can make allocations fail")
 def test_models_that_find_no_memory_work_later():
     wide = [UNK, ("aba", -30000.0, NORMAL), ("bab", -70000.0, NORMAL), ("babx", -4.0, NORMAL), ("xyz", -1000.0, USER_DEFINED)]
