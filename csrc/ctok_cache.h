@@ -12,6 +12,10 @@
 #include "ctok_key.h"
 #include "ctok_mem.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define CTOK_CACHE_SHORT CTOK_KEY_BYTES
 #define CTOK_CACHE_LONG 31u
 #define CTOK_CACHE_SHORT_IDS 3u
@@ -68,11 +72,20 @@ static inline ctok_short_entry *ctok_cache_line(const ctok_cache *c, const uint6
     return c->shorts + 2 * (ctok_cache_hash(c, key, 2) & (((uint64_t)1 << CTOK_CACHE_SHORT_BITS) - 1));
 }
 
+/* ctok_cache_is - is it the entry of a key? Without a branch. */
+static inline int ctok_cache_is(const ctok_short_entry *e, const uint64_t key[2]) {
+#ifdef __SSE2__
+    const __m128i own = _mm_loadu_si128((const __m128i *)(const void *)e->key), other = _mm_loadu_si128((const __m128i *)(const void *)key);
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(own, other)) == 0xFFFF;
+#else
+    return ((e->key[0] ^ key[0]) | (e->key[1] ^ key[1])) == 0;
+#endif
+}
+
 /* ctok_cache_find - the entry of a key, or NULL. */
 static inline const ctok_short_entry *ctok_cache_find(const ctok_short_entry *line, const uint64_t key[2]) {
-    if (line[0].key[0] == key[0] && line[0].key[1] == key[1]) return line;
-    if (line[1].key[0] == key[0] && line[1].key[1] == key[1]) return line + 1;
-    return NULL;
+    if (ctok_cache_is(line, key)) return line;
+    return ctok_cache_is(line + 1, key) ? line + 1 : NULL;
 }
 
 /* The outcome of one pretoken of a block. */
@@ -97,22 +110,21 @@ static inline size_t ctok_cache_probe(const ctok_cache *c, const uint8_t *buf, s
     size_t n_misses = 0;
     for (size_t from = 0; from < n; from += AHEAD) {
         const size_t m = n - from < AHEAD ? n - from : AHEAD;
+        const size_t roomy = stops[from + m - 1] + (size_t)CTOK_KEY_BYTES <= end ? m : 0; /* the last begins a byte before it stops, at least */
         for (size_t i = 0; i < m; i++) {
             const size_t stop = stops[from + i];
-            if (CTOK_LIKELY(start + 16 <= end)) ctok_key_roomy(buf + start, stop - start, keys[from + i]);
+            if (CTOK_LIKELY(i < roomy)) ctok_key_roomy(buf + start, stop - start, keys[from + i]);
             else ctok_key_exact(buf + start, stop - start, keys[from + i]);
             lines[i] = ctok_cache_line(c, keys[from + i]);
             CTOK_PREFETCH(lines[i]);
             start = stop;
         }
         for (size_t i = 0; i < m; i++) {
-            const uint64_t *key = keys[from + i];
             const ctok_short_entry *e = lines[i];
-            const int first = (e[0].key[0] == key[0]) & (e[0].key[1] == key[1]);
-            const int second = (e[1].key[0] == key[0]) & (e[1].key[1] == key[1]);
+            const int second = ctok_cache_is(e + 1, keys[from + i]);
             memcpy(&found[from + i], e[second].ids, sizeof *found);
             misses[n_misses] = (uint32_t)(from + i);
-            n_misses += !(first | second);
+            n_misses += !(ctok_cache_is(e, keys[from + i]) | second);
         }
     }
     return n_misses;
@@ -179,7 +191,13 @@ static inline void ctok_cache_put(ctok_short_entry *line, const uint64_t key[2],
     entry->n = (uint32_t)n;
 }
 
-/* ctok_cache_long - the entry for p[0..n), 16 <= n <= 31, with its key computed; it holds the text iff the function returns 1. */
+/* ctok_cache_many - may a text of up to 15 bytes have more ids than stand beside its key? It is then looked for among the long ones, which is
+ * a cache line more; words in ASCII hardly ever do, and are merged again. */
+static inline int ctok_cache_many(const uint64_t key[2]) {
+    return ((key[0] | key[1]) & UINT64_C(0x8080808080808080)) != 0;
+}
+
+/* ctok_cache_long - the entry for p[0..n), n <= 31, with its key computed; it holds the text iff the function returns 1. */
 static inline int ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
     memset(key, 0, 32);
     memcpy(key, p, n);

@@ -109,7 +109,7 @@ static void enter(ctok_joins *j, uint64_t pair) {
 /* An empty table for n pairs. */
 static ctok_status reserve(ctok_joins *j, size_t n) {
     j->bits = 4;
-    while ((size_t)1 << j->bits < n) j->bits++;
+    while ((size_t)10 << j->bits < 9 * n) j->bits++; /* at most 0.56 full */
     j->slots = ctok_mem_block(((size_t)2 << j->bits) * sizeof *j->slots);
     return j->slots == NULL ? CTOK_ERR_MEMORY : CTOK_OK;
 }
@@ -222,4 +222,57 @@ ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits) {
     if (status == CTOK_OK) status = fill(&v->joins, &c);
     ctok_mem_free(c.pairs);
     return status;
+}
+
+/* ---- from a list ---- */
+
+/* Of a token by id: its first byte, its last one above that, above both its length; 0 where no text is it. */
+static uint32_t *new_edges(const ctok_vocab *v) {
+    uint32_t *edges = ctok_mem_zeroed(v->n_ids, sizeof *edges);
+    for (uint32_t k = 0; edges && k < v->n_tokens; k++) {
+        const uint32_t begin = v->begin[k], end = v->begin[k + 1];
+        if (begin < end) edges[v->id_of[k]] = (end - begin) << 16 | (uint32_t)v->bytes[end - 1] << 8 | v->bytes[begin];
+    }
+    return edges;
+}
+
+/* Can the list be a rule by rank? */
+static int is_ranked(const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
+    int all = v->pairs != NULL && v->n_ids <= CTOK_JOINS_IDS && v->longest <= UINT16_MAX;
+    for (int b = 0; b < 256; b++) all &= v->byte_id[b] != CTOK_NO_ID;
+    for (size_t i = 0; i < n && all; i++)
+        all = joined[i] < v->n_ids && pairs[2 * i] < v->n_ids && pairs[2 * i + 1] < v->n_ids && (i == 0 || joined[i - 1] <= joined[i]);
+    return all;
+}
+
+/* Enter a merge; 0 if its texts are none, or not as long together as what it gives, or the pair is there. */
+static int enter_listed(ctok_vocab *v, const uint32_t *edges, ctok_id left, ctok_id right, ctok_id joined) {
+    const uint32_t a = edges[left], b = edges[right];
+    const uint64_t key = ctok_joins_key(left, right);
+    if (a == 0 || b == 0 || (a >> 16) + (b >> 16) != edges[joined] >> 16 || ctok_joins_get(&v->joins, key) != CTOK_NO_ID) return 0;
+    enter(&v->joins, key | joined);
+    ctok_byte_pair *border = &v->pairs[(a >> 8 & 0xFF) | (b & 0xFF) << 8];
+    if (border->crossing == CTOK_NO_ID) border->crossing = joined; /* the first is the lowest */
+    if (edges[joined] >> 16 == 2) border->id = joined;
+    return 1;
+}
+
+ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
+    enum { AHEAD = 16 };
+    ctok_joins *j = &v->joins;
+    if (!is_ranked(v, pairs, joined, n)) return CTOK_OK;
+    uint32_t *edges = new_edges(v);
+    const ctok_status status = edges == NULL ? CTOK_ERR_MEMORY : reserve(j, n);
+    int good = status == CTOK_OK;
+    for (size_t i = 0; i < 65536; i++) v->pairs[i].id = v->pairs[i].crossing = CTOK_NO_ID;
+    for (size_t i = 0; i < AHEAD && i < n && good; i++) ctok_joins_fetch(j, ctok_joins_key(pairs[2 * i], pairs[2 * i + 1]));
+    for (size_t i = 0; i < n && good; i++) {
+        if (i + AHEAD < n) ctok_joins_fetch(j, ctok_joins_key(pairs[2 * (i + AHEAD)], pairs[2 * (i + AHEAD) + 1]));
+        good = enter_listed(v, edges, pairs[2 * i], pairs[2 * i + 1], joined[i]);
+    }
+    ctok_mem_free(edges);
+    if (good || status != CTOK_OK) return status;
+    ctok_mem_unblock(j->slots, ctok_joins_bytes(j));
+    j->slots = NULL;
+    return CTOK_OK;
 }

@@ -30,21 +30,43 @@ static inline uint64_t ctok_load_le(const uint8_t *p, size_t n) {
     return w;
 }
 
+/* What is kept of two words, and what stands in the last byte, by length. */
+#define CTOK_KEY_ROW(first, second, n) {UINT64_C(first), UINT64_C(second), UINT64_C(n) << 56, 0}
+static const uint64_t ctok_key_rows[CTOK_KEY_BYTES + 2][4] = {
+    CTOK_KEY_ROW(0, 0, 0),
+    CTOK_KEY_ROW(0xFF, 0, 1),
+    CTOK_KEY_ROW(0xFFFF, 0, 2),
+    CTOK_KEY_ROW(0xFFFFFF, 0, 3),
+    CTOK_KEY_ROW(0xFFFFFFFF, 0, 4),
+    CTOK_KEY_ROW(0xFFFFFFFFFF, 0, 5),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFF, 0, 6),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFF, 0, 7),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0, 8),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFF, 9),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFF, 10),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFF, 11),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFFFF, 12),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFF, 13),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFF, 14),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 15),
+    CTOK_KEY_ROW(0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 16),
+};
+
 /* ctok_key_roomy - the key of p[0..n) where 16 bytes may be read at p. For n > 15 it is the key of nothing: no text has it. */
 static inline void ctok_key_roomy(const uint8_t *p, size_t n, uint64_t key[2]) {
-    static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    const size_t kept = n < CTOK_KEY_BYTES ? n : CTOK_KEY_BYTES;
-    uint64_t mask[2];
-    memcpy(mask, ones + CTOK_KEY_BYTES - kept, 16);
-    memcpy(key, p, 16);
-    key[0] &= mask[0];
-    key[1] = (key[1] & mask[1]) | (uint64_t)(n < 255 ? n : 255) << 56;
+    const uint64_t *row = ctok_key_rows[n <= CTOK_KEY_BYTES ? n : CTOK_KEY_BYTES + 1];
+    uint64_t first, second;
+    memcpy(&first, p, 8);
+    memcpy(&second, p + 8, 8);
+    key[0] = first & row[0];
+    key[1] = (second & row[1]) | row[2];
 }
 
 /* ctok_key_exact - the same, reading only the first n (at most 15) bytes. */
 static inline void ctok_key_exact(const uint8_t *p, size_t n, uint64_t key[2]) {
+    const size_t shown = n <= CTOK_KEY_BYTES ? n : CTOK_KEY_BYTES + 1, kept = n <= CTOK_KEY_BYTES ? n : CTOK_KEY_BYTES;
     key[0] = n ? ctok_load_le(p, n) : 0;
-    key[1] = (n > 8 ? ctok_load_le(p + 8, (n < CTOK_KEY_BYTES ? n : CTOK_KEY_BYTES) - 8) : 0) | (uint64_t)(n < 255 ? n : 255) << 56;
+    key[1] = (n > 8 ? ctok_load_le(p + 8, kept - 8) : 0) | (uint64_t)shown << 56;
 }
 
 static inline uint64_t ctok_mix(uint64_t key) {

@@ -57,6 +57,7 @@ typedef struct ctok_vocab {
     ctok_id byte_id[256];    /* id of the one-byte token, or CTOK_NO_ID */
     ctok_joins joins;        /* filled by ctok_vocab_join */
     ctok_byte_pair *pairs;        /* 65536, or NULL in a small vocabulary: by b | c << 8 */
+    const struct ctok_listed *listed; /* NULL, or of a list of merges that may not give every token (ctok_listed.h); the caller's */
 } ctok_vocab;
 
 /* ctok_vocab_init - build all views from tokens in byte order.
@@ -88,6 +89,17 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
  * CTOK_ERR_FORMAT when a split lies outside its token. CTOK_ERR_MEMORY.
  */
 ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits);
+
+/* ctok_vocab_join_listed - fill v->joins, and v->pairs to match, from a list of merges that is a rule by rank: the order of what merges give
+ * is that of their ids. Then the list and the rule, with these pairs and no others, merge alike: of several pairs that join to one token only
+ * that of its own last merge is ever there.
+ *
+ * pairs, joined   left and right id of each merge in turn, earliest first, and what they give.
+ *
+ * Returns CTOK_OK, also where v->joins stays empty: a list of another order, one pair given twice, texts that are not as long together as what
+ * they give, ids too large for the table, a byte that is no token, or a small vocabulary. CTOK_ERR_MEMORY. Cost: about 10 ns a merge.
+ */
+ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n);
 
 /* ctok_vocab_free - give everything back. */
 void ctok_vocab_free(ctok_vocab *v);

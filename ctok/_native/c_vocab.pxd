@@ -43,6 +43,7 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t begin
         uint32_t len
         uint32_t flags
+    ctypedef struct ctok_listed
     ctypedef struct ctok_vocab:
         uint8_t *bytes
         size_t n_bytes
@@ -56,10 +57,12 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t *slots
         ctok_id byte_id[256]
         ctok_joins joins
+        const ctok_listed *listed
     ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                                 const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                                 uint32_t *bad)
     ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits)
+    ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n)
     void ctok_vocab_free(ctok_vocab *v)
     ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n)
     const unsigned int CTOK_SPLIT_UNKNOWN
@@ -86,3 +89,16 @@ cdef extern from "ctok_vocab.h" nogil:
     bint ctok_vocab_begins(const ctok_vocab *v, const uint8_t *p, size_t n)
     ctok_id ctok_range_token(const ctok_vocab *v, ctok_range r)
     bint ctok_range_goes_on(const ctok_vocab *v, ctok_range r)
+
+cdef extern from "ctok_listed.h" nogil:
+    ctypedef struct ctok_listed:
+        uint64_t *halves
+        uint8_t *known
+    const unsigned int CTOK_LISTED_NO
+    const unsigned int CTOK_LISTED_YES
+    ctok_status ctok_listed_init(ctok_listed *l, const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n,
+                                 uint8_t *known)
+    void ctok_listed_free(ctok_listed *l)
+    void ctok_listed_fetch(const ctok_vocab *v, ctok_id id)
+    bint ctok_listed_gives(const ctok_vocab *v, ctok_id id)
+    void ctok_listed_gave(const ctok_vocab *v, ctok_id id)

@@ -79,6 +79,8 @@ cdef void context_trim(Context *c) noexcept nogil
 # Pretoken i of the block gives these ids.
 cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t n) noexcept nogil
 cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil
+# Append the ids of the n pretokens of c.stops, the first of which begins at start; buf is readable up to end.
+cdef ctok_status encode_block(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n, size_t end) noexcept nogil
 cdef ctok_status encode_run(Context *c, const Engine *e, const uint8_t *buf, size_t pos, size_t end, bint at_eof,
                             size_t *stopped) noexcept nogil
 # Append the id of the literal that was found at `start`, by its number; CTOK_ERR_STOPPED as in encode_text when it is forbidden.

@@ -13,14 +13,14 @@ from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_KEY_BYTES, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     CTOK_PREFIXMEMO_YES,
     ctok_cache_distinct, ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_key_exact, ctok_literal_result, ctok_literals_find,
-    ctok_long_entry, ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
+    ctok_cache_long_put, ctok_cache_many, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_key_exact, ctok_literal_result,
+    ctok_literals_find, ctok_long_entry, ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize,
-    ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_candidate, ctok_vocab_find, ctok_vocab_find_key, ctok_vocab_hash,
-    ctok_vocab_place)
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_listed_fetch, ctok_listed_gave, ctok_listed_gives,
+    ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_candidate,
+    ctok_vocab_find, ctok_vocab_find_key, ctok_vocab_hash, ctok_vocab_place)
 from ctok._native.c_scan cimport ctok_block
 from ctok._native.c_split cimport ctok_split_block
 
@@ -141,10 +141,9 @@ cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t
 cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids) noexcept nogil:
     cdef uint64_t key[4]
     cdef ctok_long_entry *entry
-    if n <= CTOK_CACHE_SHORT:
-        if n_ids <= CTOK_CACHE_SHORT_IDS:
-            ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, n_ids)
-    elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS:
+    if n <= CTOK_CACHE_SHORT and n_ids <= CTOK_CACHE_SHORT_IDS:
+        ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, n_ids)
+    elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS and (n > CTOK_CACHE_SHORT or ctok_cache_many(c.keys[i])):
         ctok_cache_long(&c.cache, p, n, key, &entry)
         ctok_cache_long_put(entry, key, ids, n_ids)
 
@@ -157,9 +156,11 @@ cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const u
     if CTOK_CACHE_SHORT < n <= CTOK_CACHE_LONG and ctok_cache_long(&c.cache, p, n, key, &entry):
         return settle_outcome(c, i, entry.ids, entry.n)
     whole = ctok_vocab_find_key(v, p, n, c.keys[i])
-    if whole != CTOK_NO_ID:
+    if whole != CTOK_NO_ID and ctok_listed_gives(v, whole):
         remember(c, i, p, n, &whole, 1)
         return settle_outcome(c, i, &whole, 1)
+    if n <= CTOK_CACHE_SHORT and ctok_cache_many(c.keys[i]) and ctok_cache_long(&c.cache, p, n, key, &entry):
+        return settle_outcome(c, i, entry.ids, entry.n)
     c.tasks[n_tasks[0]].p = p
     c.tasks[n_tasks[0]].n = <uint32_t>n
     c.tasks[n_tasks[0]].number = <uint32_t>i
@@ -186,6 +187,7 @@ cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size
         found = c.found[c.misses[k]].ids
         if found[0] != CTOK_NO_ID:
             CTOK_PREFETCH(v.bytes + v.by_id[found[0]].begin)
+            ctok_listed_fetch(v, found[0])
 
 
 cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
@@ -222,6 +224,8 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
         return status
     for k in range(n_tasks):
         task = c.tasks[k]
+        if task.count == 1:
+            ctok_listed_gave(v, c.side.at[task.begin])
         remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count)
         settle_task(c, &task)
     ctok_cache_repeat(c.found, c.repeats, n_repeats)

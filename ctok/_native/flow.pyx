@@ -10,6 +10,7 @@ Tokenizers that are only a split rule and byte pairs by rank do not come here: e
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from ctok._native.bpe cimport MergeTask
 from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_drop, ctok_added_event, ctok_added_next
@@ -24,7 +25,8 @@ from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_f
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
-from ctok._native.engine cimport BLOCK, Context, Engine, begin_of, place_before, remembered, settle, settle_outcome, settle_task
+from ctok._native.engine cimport (
+    BLOCK, Context, Engine, begin_of, encode_block, place_before, remembered, settle, settle_outcome, settle_task)
 from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, flow_start, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
@@ -269,10 +271,11 @@ cdef ctok_status encode_pieces(Run *r, const uint8_t *p, size_t n, const uint32_
     while done < n_stops and status == CTOK_OK:
         first = start
         many = 0
-        while done < n_stops and many < BLOCK and (r.f.safe == NULL or stops[done] - start <= LONG):
-            start = r.c.stops[many] = stops[done]
+        while done + many < n_stops and many < BLOCK and (r.f.safe == NULL or stops[done + many] - start <= LONG):
+            start = stops[done + many]
             many += 1
-            done += 1
+        memcpy(r.c.stops, stops + done, many * sizeof(uint32_t))
+        done += many
         if many:
             status = encode_closed(r, p, first, many, n)
         else:
@@ -343,6 +346,8 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
     cdef ctok_status status
     if r.f.merges != NULL and r.f.merges.dropout > 0:
         return encode_afresh(r, p, start, n)
+    if r.f.merges != NULL and r.f.merges.ranked != NULL:
+        return encode_block(c, r.f.merges.ranked, p, start, n, end)
     if n == 1 and r.f.merges == NULL and c.stops[0] - start > CTOK_CACHE_LONG:      # no cache would hold it
         status = r.f.ops.encode(r.f.model, r.x.model, p + start, c.stops[0] - start, &c.ids, NULL)
         settle(c)

@@ -192,7 +192,7 @@ cdef ctok_status start_one(const Merges *m, MergeTask *task, ListLane *lane, Lis
     if settles(m, lane.found):
         task.count = 1
         return ctok_ids_push(ids, lane.found)
-    if task.n == 0 or task.n * m.room > LIST_LANE or m.wide or m.dropout > 0 or m.pairs.hollow:
+    if task.n == 0 or task.n * m.room > LIST_LANE or m.wide or m.dropout > 0 or m.pairs.hollow or m.ranked != NULL:
         status = merges_encode(m, s, task.p, task.n, ids, NULL)
         task.count = ids.n - task.begin
         return status

@@ -2,12 +2,11 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_mergelist cimport ctok_pairmap
-from ctok._native.c_vocab cimport CTOK_NO_ID, ctok_id, ctok_status, ctok_vocab, ctok_vocab_find
+from ctok._native.c_vocab cimport (
+    CTOK_LISTED_NO, CTOK_LISTED_YES, CTOK_NO_ID, ctok_id, ctok_listed, ctok_status, ctok_vocab, ctok_vocab_find)
 
 cdef enum:
     AFFIXES = 255               # bytes of prefix and suffix together
-    KNOWN_NO = 1                # values of Merges.known
-    KNOWN_YES = 2
 
 # What becomes of a character that is no token and has no byte tokens.
 cdef enum Unknown:
@@ -18,7 +17,7 @@ cdef enum Unknown:
 # The parts of a model that the nogil code needs, without Python objects. Read-only, but for `known`.
 cdef struct Merges:
     const ctok_vocab *vocab     # tokens by what pretokens hold: bytes themselves if byte_level, else UTF-8
-    ctok_pairmap pairs
+    ctok_pairmap pairs          # of a ranked list only when merges are to be left out
     ctok_id unit[4][256]        # symbol of a byte (or ASCII character), by place: + 1 the last, + 2 not the first
     uint64_t *first_pairs       # what two symbols of one byte each join to: rank + 1 and id, 0 where they do not; by first << 8 | second
     uint32_t *crossing          # NULL, or by the same two: no merge across the border between them has a lower rank
@@ -38,8 +37,10 @@ cdef struct Merges:
     uint8_t suffix[AFFIXES + 1]
     size_t n_prefix
     size_t n_suffix
-    uint8_t *known              # by id: does merging its own text give the token? 0: not asked yet, 1: no, 2: yes
+    uint8_t *known              # by id: does merging its own text give the token? (csrc/ctok_listed.h)
     uint32_t n_known
+    const ctok_vocab *ranked    # `vocab`, if the list is a rule by rank; else NULL
+    ctok_listed listed          # what that one needs besides, unless all tokens are their own encodings
     bint streams                # can ids of an open pretoken leave before it ends? (mergeopen.pyx)
     uint64_t *neighbours        # do two tokens stand side by side in an encoding? (csrc/ctok_pairmap.h)
 
@@ -118,10 +119,10 @@ cdef inline ctok_id whole(const Merges *m, const uint8_t *p, size_t n) noexcept 
 
 cdef inline bint settles(const Merges *m, ctok_id found) noexcept nogil:
     """Is a pretoken that is this token known to be it?"""
-    return found != CTOK_NO_ID and (m.ignore_merges or m.known[found] == KNOWN_YES)
+    return found != CTOK_NO_ID and (m.ignore_merges or m.known[found] >= CTOK_LISTED_YES)
 
 
 cdef inline void learn(const Merges *m, ctok_id found, const ctok_id *ids, size_t n) noexcept nogil:
     """The pretoken that is the token `found` merges to these ids. Threads may write the same byte: it is the same value."""
-    if found != CTOK_NO_ID:
-        m.known[found] = KNOWN_YES if n == 1 and ids[0] == found else KNOWN_NO
+    if found != CTOK_NO_ID and m.known[found] < CTOK_LISTED_YES:
+        m.known[found] = CTOK_LISTED_YES if n == 1 and ids[0] == found else CTOK_LISTED_NO

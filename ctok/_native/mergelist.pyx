@@ -21,8 +21,8 @@ from ctok._native.c_merge cimport (
     ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_mergelist cimport ctok_bytelevel_char, ctok_pair, ctok_pairmap_find
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_zeroed, ctok_status, ctok_vocab_find)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after,
+    ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_vocab_find)
 from ctok._native.mergequeue cimport merge_queued
 from ctok._native.model cimport give_one
 
@@ -212,7 +212,11 @@ cdef ctok_status merges_counted(const Merges *m, const uint8_t *p, size_t n, cto
 
 cdef inline int32_t pair_rank(const Merges *m, ListScratch *s, size_t left, size_t right) noexcept nogil:
     """Rank of the symbols at left and right, NONE if they do not join; what they join to is noted."""
-    cdef const ctok_pair *found = ctok_pairmap_find(&m.pairs, s.ids[left], s.ids[right])
+    cdef const ctok_pair *found
+    if m.ranked != NULL:
+        s.joined[left] = ctok_joins_get(&m.ranked.joins, ctok_joins_key(s.ids[left], s.ids[right]))
+        return CTOK_MINTREE_NONE if s.joined[left] == CTOK_NO_ID else <int32_t>s.joined[left]
+    found = ctok_pairmap_find(&m.pairs, s.ids[left], s.ids[right])
     if found == NULL:
         return CTOK_MINTREE_NONE
     s.joined[left] = found.joined

@@ -11,9 +11,13 @@ cdef class MergeList(MergeModel):
     cdef readonly Vocab vocab
     cdef readonly object unk_id
     cdef object _merges
+    cdef object _joined
     cdef bint _joins_unknown(self)
     cdef _set_first_pairs(self)
     cdef _set_crossing(self)
+    cdef _set_ranked(self)
+    cdef _set_listed(self)
+    cdef _set_tables(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)
     cdef bint _set_pairs(self, Vocab pieces, merges, joined) except -1
