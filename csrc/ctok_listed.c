@@ -28,14 +28,20 @@ void ctok_listed_free(ctok_listed *l) {
 /* When a symbol comes about: 0 a byte, which is there from the start; else 1 + its rank. */
 static uint32_t birth(const ctok_listed *l, ctok_id id) { return l->halves[id] == CTOK_LISTED_WHOLE ? 0 : id + 1; }
 
+/* When the earliest of all merges comes about that join across the border of these bytes; 0: not known. */
+static uint32_t earliest(const ctok_vocab *v, ctok_id left, ctok_id id) {
+    if (v->has_hidden) return 0;
+    const uint8_t *border = v->bytes + v->by_id[id].begin + v->by_id[left].len;
+    return v->pairs[border[-1] | border[0] << 8].crossing + 1;
+}
+
 /* Does no pair join across the border of two regular tokens before both of them are done and `id` joins them? At equal rank the merge further
  * left comes first. */
 static int border_holds(const ctok_vocab *v, const ctok_listed *l, ctok_id left, ctok_id right, ctok_id id) {
+    const uint32_t first = earliest(v, left, id);
     uint32_t dies_left = id + 1, dies_right = id + 1;
-    for (;;) {
-        const ctok_id joined = ctok_joins_get(&v->joins, ctok_joins_key(left, right));
+    for (;;) { /* back in time, from the pair that `id` joins */
         const uint32_t born_left = birth(l, left), born_right = birth(l, right);
-        if (joined != CTOK_NO_ID && joined + 1 < dies_left && joined + 1 <= dies_right) return 0;
         if (born_left > born_right) {
             dies_left = born_left;
             left = (ctok_id)l->halves[left];
@@ -43,6 +49,9 @@ static int border_holds(const ctok_vocab *v, const ctok_listed *l, ctok_id left,
             dies_right = born_right;
             right = (ctok_id)(l->halves[right] >> 32);
         } else return 1;
+        if (first >= dies_left || first > dies_right) return 1;
+        const ctok_id joined = ctok_joins_get(&v->joins, ctok_joins_key(left, right));
+        if (joined != CTOK_NO_ID && joined + 1 < dies_left && joined + 1 <= dies_right) return 0;
     }
 }
 
