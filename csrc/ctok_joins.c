@@ -236,39 +236,74 @@ static uint32_t *new_edges(const ctok_vocab *v) {
     return edges;
 }
 
-/* Can the list be a rule by rank? */
-static int is_ranked(const ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
+/* Can a list over this vocabulary be a rule by rank? */
+static int takes_list(const ctok_vocab *v) {
     int all = v->pairs != NULL && v->n_ids <= CTOK_JOINS_IDS && v->longest <= UINT16_MAX;
     for (int b = 0; b < 256; b++) all &= v->byte_id[b] != CTOK_NO_ID;
-    for (size_t i = 0; i < n && all; i++)
-        all = joined[i] < v->n_ids && pairs[2 * i] < v->n_ids && pairs[2 * i + 1] < v->n_ids && (i == 0 || joined[i - 1] <= joined[i]);
     return all;
 }
 
-/* Enter a merge; 0 if its texts are none, or not as long together as what it gives, or the pair is there. */
-static int enter_listed(ctok_vocab *v, const uint32_t *edges, ctok_id left, ctok_id right, ctok_id joined) {
-    const uint32_t a = edges[left], b = edges[right];
-    const uint64_t key = ctok_joins_key(left, right);
-    if (a == 0 || b == 0 || (a >> 16) + (b >> 16) != edges[joined] >> 16 || ctok_joins_get(&v->joins, key) != CTOK_NO_ID) return 0;
-    enter(&v->joins, key | joined);
-    ctok_byte_pair *border = &v->pairs[(a >> 8 & 0xFF) | (b & 0xFF) << 8];
-    if (border->crossing == CTOK_NO_ID) border->crossing = joined; /* the first is the lowest */
-    if (edges[joined] >> 16 == 2) border->id = joined;
-    return 1;
+/* Merges on their way in: what they touch lies anywhere, and is fetched for all of a group at once. */
+typedef struct listed {
+    uint64_t pair;
+    ctok_byte_pair *border;
+} listed;
+
+/* Look at n merges, before which one gave *last; 0 if the order is another, or the texts of one are none, or not as long together as what it
+ * gives. */
+static int look_at_listed(ctok_vocab *v, const uint32_t *edges, const uint32_t *pairs, const ctok_id *joined, size_t n, ctok_id *last,
+                          listed *group) {
+    int good = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (pairs[2 * i] >= v->n_ids || pairs[2 * i + 1] >= v->n_ids || joined[i] >= v->n_ids || joined[i] < *last) return 0;
+        *last = joined[i];
+        const uint32_t a = edges[pairs[2 * i]], b = edges[pairs[2 * i + 1]];
+        const uint64_t key = ctok_joins_key(pairs[2 * i], pairs[2 * i + 1]);
+        good &= a != 0 && b != 0 && (a >> 16) + (b >> 16) == edges[joined[i]] >> 16;
+        group[i] = (listed){key | joined[i], &v->pairs[(a >> 8 & 0xFF) | (b & 0xFF) << 8]};
+        ctok_joins_fetch(&v->joins, key);
+        CTOK_PREFETCH(group[i].border);
+    }
+    return good;
+}
+
+/* Enter a pair; 0 if it is there. */
+static int enter_once(ctok_joins *j, uint64_t pair) {
+    const size_t mask = ((size_t)2 << j->bits) - 1;
+    for (size_t at = ctok_joins_bucket(j, pair & ~(uint64_t)CTOK_JOINS_IDS);; at = (at + 2) & mask) {
+        const uint64_t first = j->slots[at] & ~CTOK_JOINS_MORE, second = j->slots[at + 1];
+        if ((first ^ pair) <= CTOK_JOINS_IDS || (second ^ pair) <= CTOK_JOINS_IDS) return 0;
+        if (first != 0 && second != 0) {
+            j->slots[at] |= CTOK_JOINS_MORE;
+            continue;
+        }
+        j->slots[at + (first != 0)] |= pair;
+        return 1;
+    }
+}
+
+static int enter_listed(ctok_vocab *v, const uint32_t *edges, const listed *x) {
+    const ctok_id joined = (ctok_id)(x->pair & CTOK_JOINS_IDS);
+    if (x->border->crossing == CTOK_NO_ID) x->border->crossing = joined; /* the first is the lowest */
+    if (edges[joined] >> 16 == 2) x->border->id = joined;
+    return enter_once(&v->joins, x->pair);
 }
 
 ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
-    enum { AHEAD = 16 };
     ctok_joins *j = &v->joins;
-    if (!is_ranked(v, pairs, joined, n)) return CTOK_OK;
+    listed group[GROUP];
+    ctok_id last = 0;
+    if (!takes_list(v)) return CTOK_OK;
     uint32_t *edges = new_edges(v);
     const ctok_status status = edges == NULL ? CTOK_ERR_MEMORY : reserve(j, n);
     int good = status == CTOK_OK;
     for (size_t i = 0; i < 65536; i++) v->pairs[i].id = v->pairs[i].crossing = CTOK_NO_ID;
-    for (size_t i = 0; i < AHEAD && i < n && good; i++) ctok_joins_fetch(j, ctok_joins_key(pairs[2 * i], pairs[2 * i + 1]));
-    for (size_t i = 0; i < n && good; i++) {
-        if (i + AHEAD < n) ctok_joins_fetch(j, ctok_joins_key(pairs[2 * (i + AHEAD)], pairs[2 * (i + AHEAD) + 1]));
-        good = enter_listed(v, edges, pairs[2 * i], pairs[2 * i + 1], joined[i]);
+    for (size_t from = 0; from < n && good; from += GROUP) {
+        const size_t m = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 2 * (from + m); i < 2 * n && i < 2 * (from + m + GROUP); i++)
+            if (pairs[i] < v->n_ids) CTOK_PREFETCH(&edges[pairs[i]]);
+        good = look_at_listed(v, edges, pairs + 2 * from, joined + from, m, &last, group);
+        for (size_t i = 0; i < m && good; i++) good = enter_listed(v, edges, &group[i]);
     }
     ctok_mem_free(edges);
     if (good || status != CTOK_OK) return status;
