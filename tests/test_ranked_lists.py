@@ -6,6 +6,8 @@ import random
 import pytest
 
 import ctok
+from ctok.stages.models import build_model
+from ctok.stagespecs.models import bpe_from_merges
 from model_checks import real_file
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -103,6 +105,19 @@ def test_what_merging_gives_is_the_same_before_and_after_it_was_learnt(tmp_path)
     for _ in range(3):
         for token in rng.sample([token for token in vocab if set(token) <= set(LETTERS)], 100):
             assert ours.encode(token) == live.encode(token).ids
+
+
+def test_merges_are_left_out_as_by_a_list_that_is_not_ranked():
+    vocab, merges = random_list(random.Random(6), again=0.5)
+    joined = b"".join(vocab[left + right].to_bytes(4, "little") for left, right in merges)
+    ranked = build_model(bpe_from_merges(vocab, merges, joined=joined), byte_level=True)
+    other = build_model(bpe_from_merges(vocab, merges), byte_level=True)
+    assert ranked.is_ranked and not other.is_ranked
+    words = [word for word in vocab if len(word) > 6 and set(word) <= set(LETTERS)][:60]
+    for seed, word in enumerate(words):
+        for alpha in (0, 0.2, 0.7, 1):
+            assert ranked.sample(word, alpha, seed=seed) == other.sample(word, alpha, seed=seed)
+        assert ranked.encode_with_ends(word.encode()) == other.encode_with_ends(word.encode())
 
 
 @pytest.mark.parametrize("spoil", ["order", "twice", "byte", "small"])

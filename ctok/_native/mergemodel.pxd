@@ -17,6 +17,7 @@ cdef class MergeList(MergeModel):
     cdef _set_crossing(self)
     cdef _set_ranked(self)
     cdef _set_listed(self)
+    cdef _need_pairs(self)
     cdef _set_tables(self)
     cdef _set_affixes(self, bytes prefix, bytes suffix)
     cdef _set_units(self, Vocab pieces)

@@ -176,8 +176,8 @@ cdef class MergeList(MergeModel):
         cdef Merges m
         if not 0 <= alpha <= 1:
             raise ValueError(f"alpha is {alpha!r}; as a probability it must be between 0 and 1")
-        if alpha > 0 and self.m.pairs.slots == NULL:        # where merges are left out, several that give one token can be there
-            self._set_pairs(self.vocab, self._merges, self._joined)
+        if alpha > 0 and self.m.ranked != NULL:             # where merges are left out, several that give one token can be there
+            self._need_pairs()
         m = self.m
         m.dropout = alpha
         data = pretoken.encode() if isinstance(pretoken, str) else bytes(pretoken)
@@ -270,6 +270,12 @@ cdef class MergeList(MergeModel):
         if ctok_listed_init(&self.m.listed, v, &pairs[0], &joined[0], joined.shape[0], self.m.known) != CTOK_OK:
             raise MemoryError("no memory for the merges")
         v.listed = &self.m.listed
+
+    cdef _need_pairs(self):
+        """Make the table of merges that a ranked list does without."""
+        with cython.critical_section(self):
+            if self.m.pairs.slots == NULL and not self._set_pairs(self.vocab, self._merges, self._joined):
+                self._set_pairs(self.vocab, self._merges, b"")
 
     cdef _set_tables(self):
         """What lanes of a list that is no rule by rank read besides: tables by two bytes."""
