@@ -125,3 +125,16 @@ def test_tokenizer_with_one_way_only_says_so(method):
 def test_restricted_is_for_sentencepiece_models():
     with pytest.raises(SpecError, match="SentencePiece"):
         made().restricted(["a"])
+
+
+@pytest.mark.parametrize(("bad", "error"), [(-1, ValueError), (1.5, TypeError), ("2", TypeError)])
+def test_a_number_of_ways_that_is_none_is_named(bad, error):
+    tok = made()
+    for name, call in [
+        ("k", lambda: tok.nbest("ab", bad)),
+        ("k", lambda: tok.sample_distinct("ab", bad)),
+        ("nbest_size", lambda: tok.sample("ab", nbest_size=bad)),
+    ]:
+        with pytest.raises(error, match=rf"^{name} must be"):
+            call()
+    assert tok.nbest("ab", 2**70) == tok.nbest("ab", 1000)

@@ -160,7 +160,7 @@ def test_ids_of_nothing_are_an_empty_buffer(tok):
 
 def test_ids_of_numbers_are_those_numbers():
     assert Ids([1, 2**32 - 1]) == [1, 2**32 - 1] and Ids(iter((7, 0))).tolist() == [7, 0] and Ids([]) == []
-    for wrong, error in ((-1, OverflowError), (2**32, OverflowError), ("1", TypeError)):
+    for wrong, error in ((-1, OverflowError), (2**32, OverflowError), ("1", TypeError), (1.5, TypeError)):
         with pytest.raises(error):
             Ids([0, wrong])
 

@@ -12,6 +12,8 @@ from libc.string cimport memcpy
 
 from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock
 
+from operator import index as as_int
+
 cdef extern from "ctok_base.h" nogil:
     void CTOK_PREFETCH(const void *p)
 
@@ -106,6 +108,8 @@ cdef class Ids:
     ------
     OverflowError
         One is not in ``0 <= id < 2**32``.
+    TypeError
+        One is no int.
     """
 
     def __cinit__(self, ids=None):
@@ -113,7 +117,7 @@ cdef class Ids:
         cdef Py_ssize_t i
         if ids is None:
             return
-        given = list(ids)
+        given = list(map(as_int, ids))
         self.at = <ctok_id *>ctok_mem_alloc(len(given), sizeof(ctok_id))
         if self.at == NULL:
             raise MemoryError(f"no memory for {len(given)} ids")

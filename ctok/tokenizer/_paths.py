@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from operator import index
 
 from .._native.pipeline import utf8_of
 from ..errors import SpecError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     Path = tuple[list[int], float]
 
 __all__ = ["Paths"]
+
+_MOST = 2**31 - 1  # ways, which are more than memory holds
 
 
 class Paths(Encodings):
@@ -52,6 +55,8 @@ class Paths(Encodings):
         ------
         SpecError
             The model knows one way only; Unigram models know more.
+        ValueError
+            `k` is negative.
         EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
             As `encode`.
 
@@ -61,8 +66,7 @@ class Paths(Encodings):
         sum of those of the tokens, a log-probability. Different ways may have the same ids, where unknown characters join.
         Time and memory grow with the length of a pretoken times `k`.
         """
-        if k < 0:
-            raise ValueError(f"k must be at least 0, not {k}")
+        k = _number("k", k)
         best = self._ability("nbest")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         nothing: Path = ([], 0.0)
@@ -106,10 +110,12 @@ class Paths(Encodings):
         SpecError
             The model knows one way only.
         ValueError
-            `alpha` is out of range.
+            `alpha` is out of range, or `nbest_size` is negative.
         EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
             As `encode`.
         """
+        if nbest_size is not None:
+            nbest_size = _number("nbest_size", nbest_size, "; None draws from all ways")
         draw = self._ability("sample")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         ids: list[int] = []
@@ -157,6 +163,7 @@ class Paths(Encodings):
         A score is the logarithm of the probability to be drawn; dividing by that makes sums over the ways unbiased. Each way is one of the
         whole text, whose pretokens are drawn together.
         """
+        k = _number("k", k)
         draw = self._ability("sample_distinct")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         found: list[Path] = draw(parts, k, alpha, include_best, seed)
@@ -228,6 +235,17 @@ class Paths(Encodings):
 
         before, behind = build_post_processor(self.spec.post_processor).around()
         return list(before), list(behind)
+
+
+def _number(name: str, value: Any, cure: str = "") -> int:
+    """A number of ways that a caller gave."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {value!r}") from None
+    if number < 0:
+        raise ValueError(f"{name} must be at least 0, not {number}{cure}")
+    return min(number, _MOST)
 
 
 @cache
