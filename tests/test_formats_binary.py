@@ -18,6 +18,8 @@ from ctok.formats import binary
 from ctok.formats._known import ENCODINGS
 from ctok.spec import BPE, AddedToken, Spec, Split, TokenTable
 from ctok.stagespecs import decoders, limits, models, normalizers, postprocessors, pretokenizers
+from ctok.stagespecs.spelling import spell
+from ctok.tokenizer import Tokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
 M64 = 2**64 - 1
@@ -376,3 +378,44 @@ def test_forged_json_of_version_3_is_refused(packed):
         meta = b'{"spec":{"is":"%s"},"sha256":"","columns":[]}' % module.encode()
         with pytest.raises(VocabularyFileError, match="impossible"):
             binary.loads(write_pack(*parts({b"a": 0}), len(meta).to_bytes(4, "little") + meta, False, 3))
+
+
+# ---- byte-level models: the tokens by their bytes are kept, too ----
+
+
+def spelled_spec():
+    """A byte-level model in which one token spells no bytes, and one is an added token."""
+    letters = spell(bytes(range(256)))
+    vocab = {letter: number for number, letter in enumerate(letters)} | {"ab": 300, "\u0120a": 301, "\u4e2d": 302, "<x>": 303}
+    model = models.bpe_from_merges(vocab, [("a", "b"), ("\u0120", "a")])
+    steps = pretokenizers.Sequence([pretokenizers.Digits(), pretokenizers.ByteLevel(add_prefix_space=False)])
+    return Spec("spelled", model, steps, [AddedToken("<x>", 303)], decoder=decoders.ByteLevel())
+
+
+def test_tokens_by_their_bytes_are_kept_in_a_plain_file_and_change_nothing():
+    spec = spelled_spec()
+    got = binary.loads(binary.dumps(spec, packed=False))
+    assert got == spec and got.model.by_bytes and not spec.model.by_bytes
+    assert not binary.loads(binary.dumps(spec)).model.by_bytes
+    assert not got.model.replace(tokens=spec.model.tokens).by_bytes and got.model.replace(dropout=0.5).by_bytes
+    ours, theirs = Tokenizer.from_spec(got), Tokenizer.from_spec(spec)
+    for text in ("", "ab a b 12", "\u4e2d\u00ff<x>", " a ab"):
+        ids = ours.encode(text, allowed_special="all")
+        assert ids == theirs.encode(text, allowed_special="all")
+        assert ours.decode(ids) == theirs.decode(ids)
+    assert ours.decode([302]) == theirs.decode([302])
+
+
+def test_forged_tables_by_bytes_are_refused():
+    spec = spelled_spec()
+    good = bytes(binary.loads(binary.dumps(spec, packed=False)).model.by_bytes)
+    n = len(spec.model.tokens)
+    for bad in (
+        good[: 8 * n - 1],  # cut off
+        good[: 8 * n + 3],
+        good[: 8 * n - 4] + (n).to_bytes(4, "little") + good[8 * n :],  # the place of a token that is not there
+        b"\xfe" * 4 + good[4:],  # an end behind the bytes
+        good[: 4 * n] + b"\xff" * 4 + good[4 * n + 4 :],  # an id too large
+    ):
+        with pytest.raises(SpecError):
+            Tokenizer.from_spec(spec.replace(model=spec.model.replace(by_bytes=bad)))

@@ -65,7 +65,7 @@ cdef class MergeList(MergeModel):
         The tokens are spelled in the alphabet of visible characters that byte-level files use, and pretokens are the bytes themselves.
     added
         Added tokens, as `Vocab` takes special tokens; they only stand in `vocab`.
-    joined
+    joined, by_bytes
         As in `spec.BPE`.
 
     Attributes
@@ -85,11 +85,11 @@ cdef class MergeList(MergeModel):
     """
 
     def __cinit__(self, tokens, merges, unk_token=None, continuing_subword_prefix=None, end_of_word_suffix=None, fuse_unk=False,
-                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=(), joined=b""):
+                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=(), joined=b"", by_bytes=b""):
         cdef Merges *m = &self.m
         cdef Vocab pieces
         if byte_level:
-            self.vocab = spelled_out(tokens, tuple(added))
+            self.vocab = spelled_out(tokens, tuple(added), by_bytes)
         else:
             self.vocab = Vocab(tokens.data, tokens.ends, tokens.ids, added, joins=False, doubles=True)
         m.vocab = &self.vocab.v
@@ -359,37 +359,60 @@ cdef str what_is_wrong(Vocab pieces, uint32_t left, uint32_t right, size_t prefi
     return f"{(parts[0] + parts[1][prefix:]).decode(errors='replace')!r} is not in the vocabulary"
 
 
-cdef Vocab spelled_out(tokens, tuple added):
-    """The tokens that spell bytes, by those bytes, and all others by their texts."""
+cdef enum:
+    UNSPELLED = 0xFFFFFFFF      # in a table by bytes the end of a token that spells none
+
+
+def table_by_bytes(tokens):
+    """Return the tokens of a byte-level file by the bytes that they spell, as `MergeList` takes them for `by_bytes`.
+
+    As many ends as there are tokens, as many ids, all little-endian uint32, then the bytes; in the order of those. Tokens that spell none
+    stand last: no end, and in the place of the id their place among `tokens`.
+    """
     cdef const uint8_t[::1] data = tokens.data
     cdef const uint32_t[::1] ends = memoryview(tokens.ends).cast("B").cast("I")
     cdef const uint32_t[::1] ids = memoryview(tokens.ids).cast("B").cast("I")
-    cdef uint32_t n = <uint32_t>ends.shape[0], kept = 0
+    cdef uint32_t n = <uint32_t>ends.shape[0], kept = 0, k
     cdef size_t column = 4 * <size_t>n
     cdef Block room = Block(2 * column + data.shape[0])
     cdef uint32_t *to_ends = <uint32_t *>room.at
-    cdef ctok_id *to_ids = <ctok_id *>(room.at + column)
     cdef ctok_status status = CTOK_OK
     if n:
-        status = ctok_bytelevel_table(
-            &data[0] if data.shape[0] else NULL, &ends[0], &ids[0], n, room.at + 2 * column, to_ends, to_ids, &kept)
+        status = ctok_bytelevel_table(&data[0] if data.shape[0] else NULL, &ends[0], &ids[0], n, room.at + 2 * column, to_ends,
+                                      <ctok_id *>(room.at + column), &kept)
     if status == CTOK_ERR_MEMORY:
         raise MemoryError("no memory for the vocabulary")
     if status != CTOK_OK:
         Vocab(data, tokens.ends, tokens.ids, joins=False, doubles=True)     # says what is wrong
-    if kept < n:
-        places = filled(room, column + 4 * <size_t>kept, column - 4 * <size_t>kept)
-        added += other_texts(data, ends, ids, places.cast("I"), {token[1] for token in added})
-    cdef size_t size = to_ends[kept - 1] if kept else 0
-    return Vocab(filled(room, 2 * column, size), filled(room, 0, 4 * <size_t>kept), filled(room, column, 4 * <size_t>kept), added,
-                 joins=False, doubles=True)
+    for k in range(kept, n):
+        to_ends[k] = UNSPELLED
+    return filled(room, 0, 2 * column + (to_ends[kept - 1] if kept else 0))
 
 
-cdef tuple other_texts(const uint8_t[::1] data, const uint32_t[::1] ends, const uint32_t[::1] ids, places, set added):
+cdef Vocab spelled_out(tokens, tuple added, by_bytes):
+    """The tokens that spell bytes, by those bytes, and all others by their texts."""
+    table = memoryview(by_bytes or table_by_bytes(tokens)).cast("B")
+    cdef size_t column = memoryview(tokens.ends).nbytes, kept = column // 4
+    if <size_t>len(table) < 2 * column:
+        raise SpecError("the table of tokens by their bytes is cut off")
+    cdef const uint32_t[::1] ends = table[:column].cast("I")
+    while kept and ends[kept - 1] == UNSPELLED:
+        kept -= 1
+    if 4 * kept < column:
+        added += other_texts(tokens, table[column + 4 * kept:2 * column].cast("I"), {token[1] for token in added})
+    return Vocab(table[2 * column:], table[:4 * kept], table[column:column + 4 * kept], added, joins=False, doubles=True)
+
+
+cdef tuple other_texts(tokens, places, set added):
     """The tokens at these places that are not added ones, as added tokens that are not special."""
+    cdef const uint8_t[::1] data = tokens.data
+    cdef const uint32_t[::1] ends = memoryview(tokens.ends).cast("B").cast("I")
+    cdef const uint32_t[::1] ids = memoryview(tokens.ids).cast("B").cast("I")
     cdef Py_ssize_t k
     found = []
     for k in places:
+        if k >= ends.shape[0]:
+            raise SpecError(f"the table of tokens by their bytes names token {k} of {ends.shape[0]}")
         if ids[k] not in added:
             found.append((bytes(data[ends[k - 1] if k else 0:ends[k]]).decode(), ids[k], False))
     return tuple(found)

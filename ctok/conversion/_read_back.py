@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_TABLES = ("tokens", "merges", "joined", "by_bytes", "mode")  # of a model; the files have their own
 
 
 def compared(spec: Spec, to: str) -> Conversion:
@@ -34,7 +35,7 @@ def compared(spec: Spec, to: str) -> Conversion:
     ]
     for option in spec.model.__slots__:
         mine, theirs = getattr(spec.model, option), getattr(again.model, option)
-        if option not in ("tokens", "merges", "joined", "mode") and (mine or None) != (theirs or None) and not _is_idle(spec.model, option):
+        if option not in _TABLES and (mine or None) != (theirs or None) and not _is_idle(spec.model, option):
             lost.append(f"the model's {option} {mine!r} (read again it is {theirs!r})")
     lost += [f"the added token {shown(token)}" for token in spec.added_tokens if token not in again.added_tokens]
     lost += [f"nothing of {shown(token)}, which the file would add" for token in again.added_tokens if token not in spec.added_tokens]

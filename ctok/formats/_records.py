@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-_VIEWS = ("merges", "joined", "scores", "types")  # fields that may be views of the file; other bytes are copied out of it
+_VIEWS = ("merges", "joined", "by_bytes", "scores", "types")  # fields that may be views of the file; other bytes are copied out of it
 
 
 def encode(value: Any, columns: list[Buffer], tables: list[TokenTable], field: str = "") -> Any:

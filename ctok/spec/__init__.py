@@ -48,6 +48,8 @@ class BPE(Record):
     joined
         The id that each merge gives, little-endian uint32. It follows from the rest and takes no part in equality; who has it spares a
         tokenizer a search when it is built. Empty: not known. Wrong ones give wrong ids.
+    by_bytes
+        Of a byte-level file the tokens by the bytes that they spell, as ctok's own form of files holds them; the same holds for it.
     """
 
     __slots__ = (  # noqa: RUF023 - the order of the constructor
@@ -62,8 +64,9 @@ class BPE(Record):
         "byte_fallback",
         "ignore_merges",
         "joined",
+        "by_bytes",
     )
-    _unequal = ("joined",)
+    _unequal = ("joined", "by_bytes")
     tokens: TokenTable
     mode: str
     merges: bytes | memoryview | None
@@ -75,6 +78,7 @@ class BPE(Record):
     byte_fallback: bool
     ignore_merges: bool
     joined: bytes | memoryview
+    by_bytes: bytes | memoryview
 
     def __init__(
         self,
@@ -89,11 +93,14 @@ class BPE(Record):
         byte_fallback: bool = False,
         ignore_merges: bool = False,
         joined: Buffer = b"",
+        by_bytes: Buffer = b"",
     ) -> None:
         if merges is not None and type(merges) is not bytes:
             merges = memoryview(merges).cast("B")
         if type(joined) is not bytes:
             joined = memoryview(joined).cast("B")
+        if type(by_bytes) is not bytes:
+            by_bytes = memoryview(by_bytes).cast("B")
         if mode == "merges" and (merges is None or len(merges) % 8):
             raise ValueError("a model with a list of merges needs two 4-byte ids a merge")
         if joined and (merges is None or len(joined) * 2 != len(merges)):
@@ -110,12 +117,15 @@ class BPE(Record):
             byte_fallback=bool(byte_fallback),
             ignore_merges=bool(ignore_merges),
             joined=joined,
+            by_bytes=by_bytes,
         )
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed. What merges give is forgotten when they, or what they join, are changed."""
-        stale = {"tokens", "merges", "continuing_subword_prefix"} & changes.keys()
-        return super().replace(**({"joined": b""} if stale else {}) | changes)
+        """Return a copy with some fields changed. What follows from a changed one is forgotten: what merges give, the tokens by bytes."""
+        forgotten = {"joined": b""} if {"tokens", "merges", "continuing_subword_prefix"} & changes.keys() else {}
+        if "tokens" in changes:
+            forgotten["by_bytes"] = b""
+        return super().replace(**forgotten | changes)
 
     def __repr__(self) -> str:
         if self.merges is None:
@@ -126,7 +136,7 @@ class BPE(Record):
         return hash((self.tokens, self.mode, 0 if self.merges is None else len(self.merges)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = [getattr(self, name) for name in self.__slots__ if name != "joined"]
+        fields = [getattr(self, name) for name in self.__slots__ if name not in self._unequal]
         fields[2] = None if self.merges is None else bytes(self.merges)
         return BPE, tuple(fields)
 

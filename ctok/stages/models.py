@@ -62,6 +62,7 @@ def _bpe(record: BPE, byte_level: bool, added: tuple[Declared, ...]) -> Model:
         byte_level=byte_level,
         added=added,
         joined=record.joined,
+        by_bytes=record.by_bytes,
     )
 
 
