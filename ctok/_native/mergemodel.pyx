@@ -34,8 +34,6 @@ cdef class MergeModel(Model):
     """What all byte-pair models are that join pairs of symbols: the parts that kernels read."""
 
     def __dealloc__(self):
-        if self.m.ranked != NULL:
-            (<ctok_vocab *>self.m.ranked).listed = NULL     # the vocabulary may live on
         ctok_pairmap_free(&self.m.pairs)
         ctok_mem_free(self.m.known)
         ctok_mem_free(self.m.neighbours)
@@ -131,6 +129,10 @@ cdef class MergeList(MergeModel):
         m.streams = m.plain and m.dropout <= 0 and not m.pairs.hollow and not self._joins_unknown()
         self.model = m
         set_ops(self)
+
+    def __dealloc__(self):
+        if self.m.ranked != NULL:
+            self.vocab.v.listed = NULL      # the vocabulary, which is still there, may live on
 
     @property
     def is_ranked(self):
