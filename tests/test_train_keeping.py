@@ -84,6 +84,7 @@ def test_counting_may_be_interrupted_again_and_again(tmp_path, paths):
     assert trainer.train(paths, checkpoint=tmp_path / "kept") == trainer.train(paths)
 
 
+@pytest.mark.skipif(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="Ctrl-C is ignored where these tests run")
 def test_ctrl_c_in_the_middle_of_a_block_is_raised_behind_it(tmp_path, paths, monkeypatch):
     folder, fed = tmp_path / "kept", []
     trainer, feed = TRAINERS["rule"], Counting.feed
