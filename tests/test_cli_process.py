@@ -160,7 +160,7 @@ def test_full_disk_is_an_error_once(start):
 
 
 @posix
-@pytest.mark.skipif(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="Ctrl-C is ignored where these tests run, and so in what they start")
+@pytest.mark.skipif(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="Ctrl-C is ignored where these tests run")
 def test_interrupt_ends_quietly(start):
     process = start("stream")
     process.stdin.write(b"one two three")
