@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from operator import index
 
 from .._native.pipeline import utf8_of
 from ..errors import SpecError
 from ._encodings import Encodings
+from ._numbers import whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Paths(Encodings):
         sum of those of the tokens, a log-probability. Different ways may have the same ids, where unknown characters join.
         Time and memory grow with the length of a pretoken times `k`.
         """
-        k = _number("k", k)
+        k = min(whole_number(k, "k", 0), _MOST)
         best = self._ability("nbest")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         nothing: Path = ([], 0.0)
@@ -115,7 +115,7 @@ class Paths(Encodings):
             As `encode`.
         """
         if nbest_size is not None:
-            nbest_size = _number("nbest_size", nbest_size, "; None draws from all ways")
+            nbest_size = min(whole_number(nbest_size, "nbest_size", 0, "; None draws from all ways"), _MOST)
         draw = self._ability("sample")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         ids: list[int] = []
@@ -163,7 +163,7 @@ class Paths(Encodings):
         A score is the logarithm of the probability to be drawn; dividing by that makes sums over the ways unbiased. Each way is one of the
         whole text, whose pretokens are drawn together.
         """
-        k = _number("k", k)
+        k = min(whole_number(k, "k", 0), _MOST)
         draw = self._ability("sample_distinct")
         parts = self._stretches(text, allowed_special, disallowed_special, errors)
         found: list[Path] = draw(parts, k, alpha, include_best, seed)
@@ -235,17 +235,6 @@ class Paths(Encodings):
 
         before, behind = build_post_processor(self.spec.post_processor).around()
         return list(before), list(behind)
-
-
-def _number(name: str, value: Any, cure: str = "") -> int:
-    """A number of ways that a caller gave."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, not {value!r}") from None
-    if number < 0:
-        raise ValueError(f"{name} must be at least 0, not {number}{cure}")
-    return min(number, _MOST)
 
 
 @cache

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
-
 from .. import cutting
 from .._native.vocab import Vocab
 from ..errors import SpecError
@@ -11,6 +9,7 @@ from ..incremental import IncrementalCounter, IncrementalDecoder, IncrementalEnc
 from ..spec import BPE, AddedToken, Spec, Split
 from ..stages.pretokenizers import RegexSplitter, build_splitter
 from ._many import Many
+from ._numbers import whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,9 +136,7 @@ class Tokenizer(Many):
         only the `regex` package can run it reads until there are more than twice as many, and finds the prefix by bisection: it fits, and
         none of up to 32 characters more does.
         """
-        max_tokens = _whole(max_tokens, "max_tokens")
-        if max_tokens < 0:
-            raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
+        max_tokens = whole_number(max_tokens, "max_tokens", 0)
         if isinstance(text, str):
             return text[: cutting.prefix_end(self, text, 0, max_tokens, options)]
         if not isinstance(text, (bytes, bytearray, memoryview)):
@@ -175,7 +172,7 @@ class Tokenizer(Many):
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be str, not {type(text).__name__}")
-        max_tokens, overlap = _whole(max_tokens, "max_tokens"), _whole(overlap, "overlap")
+        max_tokens, overlap = whole_number(max_tokens, "max_tokens"), whole_number(overlap, "overlap")
         if max_tokens < 1:
             raise ValueError(f"max_tokens must be at least 1, not {max_tokens}")
         if not 0 <= overlap < max_tokens:
@@ -244,13 +241,6 @@ class Tokenizer(Many):
             errors=errors,
             utf8_policy=utf8_policy,
         )
-
-
-def _whole(number: object, argument: str) -> int:
-    try:
-        return index(number)  # type: ignore[arg-type]  # that is what is asked
-    except TypeError:
-        raise TypeError(f"{argument} must be an int, not {type(number).__name__}") from None
 
 
 def _declared(token: AddedToken) -> tuple[str, int] | tuple[str, int, bool]:
