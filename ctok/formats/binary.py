@@ -140,14 +140,13 @@ def _dump_any(spec: Spec, packed: bool, sha256: str) -> bytes:
 
 def _with_bytes(spec: Spec) -> Spec:
     """The same with the tokens of a byte-level model by their bytes, too: half of the time to load it is finding them."""
-    from ..stagespecs.pretokenizers import ByteLevel, Sequence
-
-    step = spec.pre_tokenizer
-    while isinstance(step, Sequence) and step.steps:
-        step = step.steps[-1]
-    if not isinstance(step, ByteLevel) or type(spec.model) is not BPE or spec.model.merges is None or spec.model.by_bytes:
+    if type(spec.model) is not BPE or spec.model.merges is None or spec.model.by_bytes or spec.pre_tokenizer is None:
         return spec
     from .._native.mergemodel import table_by_bytes
+    from ..stagespecs.pretokenizers import is_byte_level
+
+    if not is_byte_level(spec.pre_tokenizer):
+        return spec
 
     return spec.replace(model=spec.model.replace(by_bytes=table_by_bytes(spec.model.tokens)))
 

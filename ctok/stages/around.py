@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..stagespecs import postprocessors as records
-from .sequences import flat
+from ..stagespecs.sequences import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -124,12 +124,12 @@ def _steps(spec: Spec) -> list[Record]:
 
 
 def is_byte_level(spec: Spec) -> bool:
-    """Whether the model is to take bytes where its file has them spelled: the last pre-tokenizer only would spell them."""
+    """Whether the model is to take bytes where its file has them spelled."""
     if spec.pre_tokenizer is None:
         return False
-    from ..stagespecs.pretokenizers import ByteLevel
+    from ..stagespecs import pretokenizers
 
-    return any(isinstance(step, ByteLevel) for step in _steps(spec)[-1:])
+    return pretokenizers.is_byte_level(spec.pre_tokenizer)
 
 
 def _may_be_long(spec: Spec) -> bool:

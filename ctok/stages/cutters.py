@@ -8,7 +8,7 @@ from ..errors import PatternError, SpecError
 from ..spec import Record
 from ..spec import Split as MatchesOnly
 from ..stagespecs import pretokenizers as records
-from . import sequences
+from ..stagespecs import sequences
 
 __all__ = ["build_cutter", "flat"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._native.chains import Chain, Decoding
 from ..errors import SpecError
 from ..stagespecs import decoders as records
-from .sequences import flat
+from ..stagespecs.sequences import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

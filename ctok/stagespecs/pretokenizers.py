@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..spec import Record
 from . import _fields
 from .patterns import Regex, String
+from .sequences import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "UnicodeScripts",
     "Whitespace",
     "WhitespaceSplit",
+    "is_byte_level",
 ]
 
 BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
@@ -170,3 +172,8 @@ class Sequence(Record):
 
     def __init__(self, steps: Iterable[Record]) -> None:
         self._set(steps=_fields.records(self, "steps", steps))
+
+
+def is_byte_level(record: Record) -> bool:
+    """Whether a model is to take bytes where its file has them spelled: the last pre-tokenizer only would spell them."""
+    return any(isinstance(step, ByteLevel) for step in flat(record, Sequence)[-1:])
