@@ -96,14 +96,19 @@ static ctok_status ask_all(ctok_vocab *v, cuts *c) {
     return status == CTOK_OK ? look_up(v, c) : status;
 }
 
-static void enter(ctok_joins *j, uint64_t pair) {
+/* Enter a pair; 0 if it is there. */
+static int enter(ctok_joins *j, uint64_t pair) {
     const size_t mask = ((size_t)2 << j->bits) - 1;
-    size_t at = ctok_joins_bucket(j, pair & ~(uint64_t)CTOK_JOINS_IDS);
-    while (j->slots[at] != 0 && j->slots[at + 1] != 0) {
-        j->slots[at] |= CTOK_JOINS_MORE;
-        at = (at + 2) & mask;
+    for (size_t at = ctok_joins_bucket(j, pair & ~(uint64_t)CTOK_JOINS_IDS);; at = (at + 2) & mask) {
+        const uint64_t first = j->slots[at] & ~CTOK_JOINS_MORE, second = j->slots[at + 1];
+        if ((first ^ pair) <= CTOK_JOINS_IDS || (second ^ pair) <= CTOK_JOINS_IDS) return 0;
+        if (first != 0 && second != 0) {
+            j->slots[at] |= CTOK_JOINS_MORE;
+            continue;
+        }
+        j->slots[at + (first != 0)] |= pair;
+        return 1;
     }
-    j->slots[j->slots[at] != 0 ? at + 1 : at] |= pair;
 }
 
 /* An empty table for n pairs. */
@@ -267,26 +272,11 @@ static int look_at_listed(ctok_vocab *v, const uint32_t *edges, const uint32_t *
     return good;
 }
 
-/* Enter a pair; 0 if it is there. */
-static int enter_once(ctok_joins *j, uint64_t pair) {
-    const size_t mask = ((size_t)2 << j->bits) - 1;
-    for (size_t at = ctok_joins_bucket(j, pair & ~(uint64_t)CTOK_JOINS_IDS);; at = (at + 2) & mask) {
-        const uint64_t first = j->slots[at] & ~CTOK_JOINS_MORE, second = j->slots[at + 1];
-        if ((first ^ pair) <= CTOK_JOINS_IDS || (second ^ pair) <= CTOK_JOINS_IDS) return 0;
-        if (first != 0 && second != 0) {
-            j->slots[at] |= CTOK_JOINS_MORE;
-            continue;
-        }
-        j->slots[at + (first != 0)] |= pair;
-        return 1;
-    }
-}
-
 static int enter_listed(ctok_vocab *v, const uint32_t *edges, const listed *x) {
     const ctok_id joined = (ctok_id)(x->pair & CTOK_JOINS_IDS);
     if (x->border->crossing == CTOK_NO_ID) x->border->crossing = joined; /* the first is the lowest */
     if (edges[joined] >> 16 == 2) x->border->id = joined;
-    return enter_once(&v->joins, x->pair);
+    return enter(&v->joins, x->pair);
 }
 
 ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
