@@ -76,8 +76,10 @@ cdef Context *context_new(uint64_t seed) noexcept nogil       # NULL: no memory
 cdef void context_free(Context *c) noexcept nogil
 cdef void context_trim(Context *c) noexcept nogil
 
-# Pretoken i of the block gives these ids.
-cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t n) noexcept nogil
+# Settle pretoken i of the block, p[0..n), from the table of long ones; False: it is not there.
+cdef bint recall(Context *c, size_t i, const uint8_t *p, size_t n) noexcept nogil
+# Remember its ids; `many`: a short one with many ids among the long ones.
+cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids, bint many) noexcept nogil
 cdef ctok_status encode_pretoken(Context *c, const ctok_vocab *v, const uint8_t *p, size_t n) noexcept nogil
 # Append the ids of the n pretokens of c.stops, the first of which begins at start; buf is readable up to end.
 cdef ctok_status encode_block(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n, size_t end) noexcept nogil

@@ -138,29 +138,35 @@ cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t
     return CTOK_OK
 
 
-cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids) noexcept nogil:
+cdef bint recall(Context *c, size_t i, const uint8_t *p, size_t n) noexcept nogil:
+    cdef uint64_t key[4]
+    cdef ctok_long_entry *entry
+    if n > CTOK_CACHE_LONG or not ctok_cache_long(&c.cache, p, n, key, &entry):
+        return False
+    return settle_outcome(c, i, entry.ids, entry.n) == CTOK_OK
+
+
+cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids, bint many) noexcept nogil:
     cdef uint64_t key[4]
     cdef ctok_long_entry *entry
     if n <= CTOK_CACHE_SHORT and n_ids <= CTOK_CACHE_SHORT_IDS:
         ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, n_ids)
-    elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS and (n > CTOK_CACHE_SHORT or ctok_cache_many(c.keys[i])):
+    elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS and (n > CTOK_CACHE_SHORT or many):
         ctok_cache_long(&c.cache, p, n, key, &entry)
         ctok_cache_long_put(entry, key, ids, n_ids)
 
 
 cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const uint8_t *p, size_t n, size_t *n_tasks) noexcept nogil:
     """Settle a pretoken that the table of long ones or the vocabulary holds; make a task of any other."""
-    cdef uint64_t key[4]
-    cdef ctok_long_entry *entry
     cdef ctok_id whole
-    if CTOK_CACHE_SHORT < n <= CTOK_CACHE_LONG and ctok_cache_long(&c.cache, p, n, key, &entry):
-        return settle_outcome(c, i, entry.ids, entry.n)
+    if n > CTOK_CACHE_SHORT and recall(c, i, p, n):
+        return CTOK_OK
     whole = ctok_vocab_find_key(v, p, n, c.keys[i])
     if whole != CTOK_NO_ID and ctok_listed_gives(v, whole):
-        remember(c, i, p, n, &whole, 1)
+        remember(c, i, p, n, &whole, 1, False)
         return settle_outcome(c, i, &whole, 1)
-    if n <= CTOK_CACHE_SHORT and ctok_cache_many(c.keys[i]) and ctok_cache_long(&c.cache, p, n, key, &entry):
-        return settle_outcome(c, i, entry.ids, entry.n)
+    if n <= CTOK_CACHE_SHORT and ctok_cache_many(c.keys[i]) and recall(c, i, p, n):
+        return CTOK_OK
     c.tasks[n_tasks[0]].p = p
     c.tasks[n_tasks[0]].n = <uint32_t>n
     c.tasks[n_tasks[0]].number = <uint32_t>i
@@ -226,7 +232,7 @@ cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *
         task = c.tasks[k]
         if task.count == 1:
             ctok_listed_gave(v, c.side.at[task.begin])
-        remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count)
+        remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count, ctok_cache_many(c.keys[task.number]))
         settle_task(c, &task)
     ctok_cache_repeat(c.found, c.repeats, n_repeats)
     return CTOK_OK

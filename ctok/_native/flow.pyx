@@ -9,7 +9,7 @@ thread's cache.
 Tokenizers that are only a split rule and byte pairs by rank do not come here: engine.pyx and stream.pyx do the same for them with less.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from ctok._native.bpe cimport MergeTask
@@ -17,16 +17,15 @@ from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free
 from ctok._native.c_engine cimport (
-    CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_line,
-    ctok_cache_long, ctok_cache_long_put, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_long_entry)
+    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_probe, ctok_cache_repeat)
 from ctok._native.c_mergelist cimport ctok_safecut_next
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
 from ctok._native.engine cimport (
-    BLOCK, Context, Engine, begin_of, encode_block, place_before, remembered, settle, settle_outcome, settle_task)
+    BLOCK, Context, Engine, begin_of, encode_block, place_before, recall, remember, remembered, settle, settle_task)
 from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, flow_start, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
@@ -285,29 +284,6 @@ cdef ctok_status encode_pieces(Run *r, const uint8_t *p, size_t n, const uint32_
     return advance_open(r, p + start, n - start, False) if status == CTOK_OK and start < n else status
 
 
-cdef bint recall(Context *c, const uint8_t *p, size_t n, size_t i) noexcept nogil:
-    """Settle pretoken i, which is not among the short ones, from the table of long ones: also short ones with many ids stand there."""
-    cdef uint64_t key[4]
-    cdef ctok_long_entry *entry
-    if n > CTOK_CACHE_LONG or not ctok_cache_long(&c.cache, p, n, key, &entry):
-        return False
-    return settle_outcome(c, i, entry.ids, entry.n) == CTOK_OK
-
-
-cdef void keep(Context *c, const MergeTask *task) noexcept nogil:
-    """Settle a pretoken that has been encoded into c.side, and remember it."""
-    cdef uint64_t key[4]
-    cdef ctok_long_entry *entry
-    cdef const uint64_t *short_key = c.keys[task.number]
-    cdef const ctok_id *ids = c.side.at + task.begin
-    settle_task(c, task)
-    if task.n <= CTOK_CACHE_SHORT and task.count <= CTOK_CACHE_SHORT_IDS:
-        ctok_cache_put(ctok_cache_line(&c.cache, short_key), short_key, ids, task.count)
-    elif task.n <= CTOK_CACHE_LONG and task.count <= CTOK_CACHE_LONG_IDS:
-        ctok_cache_long(&c.cache, task.p, task.n, key, &entry)
-        ctok_cache_long_put(entry, key, ids, task.count)
-
-
 cdef ctok_status encode_tasks(Run *r, size_t n) noexcept nogil:
     """Append the ids of each of the first n tasks to c.side."""
     cdef Context *c = r.c
@@ -342,6 +318,7 @@ cdef ctok_status encode_afresh(Run *r, const uint8_t *p, size_t start, size_t n)
 cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n, size_t end) noexcept nogil:
     """Append the ids of the n complete pretokens of c.stops, the first of which begins at start; p is readable up to end."""
     cdef Context *c = r.c
+    cdef MergeTask *task
     cdef size_t k, i, begin, n_misses, n_repeats = 0, n_tasks = 0, size = 0
     cdef ctok_status status
     if r.f.merges != NULL and r.f.merges.dropout > 0:
@@ -358,7 +335,7 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
     for k in range(n_misses):
         i = c.misses[k]
         begin = begin_of(c, start, i)
-        if not recall(c, p + begin, c.stops[i] - begin, i):
+        if not recall(c, i, p + begin, c.stops[i] - begin):
             c.tasks[n_tasks].p = p + begin
             c.tasks[n_tasks].n = <uint32_t>(c.stops[i] - begin)
             c.tasks[n_tasks].number = <uint32_t>i
@@ -370,7 +347,9 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
         if status != CTOK_OK:
             return status
     for k in range(n_tasks):
-        keep(c, &c.tasks[k])
+        task = &c.tasks[k]
+        settle_task(c, task)
+        remember(c, task.number, task.p, task.n, c.side.at + task.begin, task.count, True)
     ctok_cache_repeat(c.found, c.repeats, n_repeats)
     for i in range(n):
         size += c.found[i].n
