@@ -1,6 +1,5 @@
 """Lists of merges that are a rule by rank, against the live reference: tokens that merging does not give, several merges of one token."""
 
-import json
 import random
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 import ctok
 from ctok.stages.models import build_model
 from ctok.stagespecs.models import bpe_from_merges
+from flow_files import bpe, byte_level, document
 from model_checks import real_file
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -39,35 +39,12 @@ def random_list(rng, n=4200, again=0.0):
 
 
 def file_of(vocab, merges, ignore_merges):
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    model = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": ignore_merges,
-        "vocab": vocab,
-        "merges": merges,
-    }
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": byte_level,
-        "post_processor": None,
-        "decoder": byte_level,
-        "model": model,
-    }
+    return document(bpe(vocab, merges, ignore_merges=ignore_merges), [], pre_tokenizer=byte_level(), decoder=byte_level())
 
 
 def both(tmp_path, file):
     path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(file), encoding="utf-8")
+    path.write_text(file, encoding="utf-8")
     return ctok.load(path), tokenizers.Tokenizer.from_file(str(path))
 
 
