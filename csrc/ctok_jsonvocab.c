@@ -4,12 +4,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "ctok_jsonrun.h"
 #include "ctok_mem.h"
 
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define CTOK_JSON_SSE2
 #endif
+
+/* How the last entry of a table is written: offsets of where it begins, of its first text, and of the end of what it says last, which is a
+ * number or a text. */
+typedef struct layout {
+    size_t begin, text, end;
+    ctok_jsonrun_gap inner, outer; /* between the two things that it says; from the last of them to the first text of the next entry */
+} layout;
 
 typedef struct reader {
     ctok_json j;
@@ -19,6 +27,7 @@ typedef struct reader {
     size_t scratch_n, scratch_cap;
     ctok_status status;
     size_t late_merges; /* where merges are that stand before the vocabulary; 0: none */
+    layout last;
 } reader;
 
 /* ---- faults ---- */
@@ -43,6 +52,20 @@ static int fail_json(reader *r, uint32_t entry) {
 static int no_memory(reader *r) {
     if (r->status == CTOK_OK) r->status = CTOK_ERR_MEMORY;
     return 0;
+}
+
+/* ---- entries that are written alike ---- */
+
+#define REACH (5 * CTOK_JSONRUN_BYTES) /* what an entry and the gaps around it take, and may be read behind them */
+
+/* What stands between the last entry and the one that begins here, if that one begins as it did, and it is short enough. */
+static ctok_jsonrun_gap outer_gap(reader *r) {
+    const layout *last = &r->last;
+    ctok_json_peek(&r->j);
+    const size_t at = r->j.at, opening = last->text - last->begin, n = at - last->end + opening;
+    if (!last->text || n > CTOK_JSONRUN_BYTES || last->inner.n > CTOK_JSONRUN_BYTES || r->j.end - at < opening) return (ctok_jsonrun_gap){NULL, 0};
+    if (memcmp(r->j.buf + last->begin, r->j.buf + at, opening) != 0) return (ctok_jsonrun_gap){NULL, 0};
+    return (ctok_jsonrun_gap){r->j.buf + last->end, n};
 }
 
 /* ---- the vocabulary ---- */
@@ -81,15 +104,54 @@ static int read_id(reader *r, uint32_t *id) {
     return fail(r, CTOK_JV_ID, begin, r->f->table.n);
 }
 
+/* The plain number of one to nine digits at p. Returns where it ends, or NULL: it is another. */
+static inline const uint8_t *read_plain_id(const uint8_t *p, uint32_t *id) {
+    const uint8_t *at = p;
+    uint32_t x = 0;
+    for (; *at >= '0' && *at <= '9' && at - p < 10; at++) x = x * 10 + (uint32_t)(*at - '0');
+    *id = x;
+    return at == p || at - p == 10 || (*p == '0' && at - p > 1) ? NULL : at;
+}
+
+/* Read entries that are written like the last one, as long as another follows them. The reader is then where that one begins. */
+static int read_ids_alike(reader *r) {
+    ctok_json *j = &r->j;
+    ctok_texttable *t = &r->f->table;
+    const ctok_jsonrun_gap inner = r->last.inner, outer = outer_gap(r);
+    if (!outer.n) return 1;
+    const uint8_t *end = j->buf + j->end, *p = j->buf + j->at + 1;
+    while (end - p >= REACH) {
+        uint32_t blanks, id;
+        const uint32_t n = ctok_jsonrun_text(p, &blanks);
+        if (CTOK_UNLIKELY(n == CTOK_JSONRUN_ODD) || !ctok_jsonrun_is(p + n, inner)) break;
+        const uint8_t *next = read_plain_id(p + n + inner.n, &id);
+        if (CTOK_UNLIKELY(next == NULL) || !ctok_jsonrun_is(next, outer)) break;
+        uint8_t *to = ctok_texttable_room(t, CTOK_JSONRUN_BYTES);
+        if (!to) return no_memory(r);
+        memcpy(to, p, CTOK_JSONRUN_BYTES);
+        if (ctok_texttable_push(t, n, id) != CTOK_OK) return no_memory(r);
+        p = next + outer.n;
+    }
+    j->at = (size_t)(p - j->buf) - 1;
+    return 1;
+}
+
 static int read_ids(reader *r) {
     ctok_json *j = &r->j;
     ctok_json_string s;
     uint32_t id;
     r->f->vocab_kind = CTOK_JV_IDS;
+    r->last = (layout){0};
     if (!ctok_json_enter(j, '}')) return 1;
     do {
+        if (!read_ids_alike(r)) return 0;
         if (!ctok_json_key(j, &s)) break;
+        ctok_json_peek(j);
+        r->last.begin = s.begin - 1;
+        r->last.text = s.begin;
+        r->last.inner = (ctok_jsonrun_gap){j->buf + s.begin + s.len, j->at - s.begin - s.len};
         if (!read_id(r, &id) || !push(r, &s, id)) return 0;
+        r->last.end = j->at;
     } while (ctok_json_more(j, '}'));
     return j->fault ? fail_json(r, r->f->table.n) : 1;
 }
@@ -201,16 +263,20 @@ static text text_of(reader *r, const ctok_json_string *s) {
     return found;
 }
 
-static int add(reader *r, const text *left, const text *right) {
+static inline int add_checked(reader *r, text left, text right) {
     ctok_mergeids *m = &r->f->merges;
-    if (left->n > CTOK_TEXT_MAX || right->n > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
-    const ctok_merge_text a = ctok_merge_text_of(left->at, left->n, left->readable);
-    const ctok_merge_text b = ctok_merge_text_of(right->at, right->n, right->readable);
-    if (ctok_mergeids_add(m, &r->f->table, &a, &b) == CTOK_OK) {
+    const ctok_merge_text a = ctok_merge_text_of(left.at, left.n, left.readable);
+    const ctok_merge_text b = ctok_merge_text_of(right.at, right.n, right.readable);
+    if (CTOK_LIKELY(ctok_mergeids_add(m, &r->f->table, &a, &b) == CTOK_OK)) {
         if (m->n_waiting == 0) r->scratch_n = 0;
         return 1;
     }
     return flush(r); /* again, for its error */
+}
+
+static int add(reader *r, text left, text right) {
+    if (left.n > CTOK_TEXT_MAX || right.n > CTOK_TEXT_MAX) return fail_merge(r, CTOK_JV_LONG, r->j.at);
+    return add_checked(r, left, right);
 }
 
 /* Where the only blank of a text is, or the text's length. */
@@ -232,6 +298,9 @@ static int read_merge_text(reader *r) {
     ctok_json_string s;
     if (!ctok_json_string_at(&r->j, CTOK_JSON_VALUE, &s)) return fail_merge(r, 0, 0);
     if (!s.plain && !scratch_room(r, s.len)) return 0;
+    r->last.text = s.begin;
+    r->last.inner.n = 0;
+    r->last.end = s.begin + s.len;
     const text both = text_of(r, &s);
     if (both.n >= 8 && memcmp(both.at, "#version", 8) == 0) {
         if (!flush(r)) return 0;
@@ -240,8 +309,7 @@ static int read_merge_text(reader *r) {
     }
     const size_t at = only_blank(&both);
     if (at == both.n) return fail_merge(r, CTOK_JV_BLANK, s.begin);
-    const text left = {both.at, at, both.readable}, right = {both.at + at + 1, both.n - at - 1, both.readable - at - 1};
-    return add(r, &left, &right);
+    return add(r, (text){both.at, at, both.readable}, (text){both.at + at + 1, both.n - at - 1, both.readable - at - 1});
 }
 
 static int read_merge_pair(reader *r) {
@@ -252,8 +320,11 @@ static int read_merge_pair(reader *r) {
         ctok_json_more(j, ']') && ctok_json_peek(j) == '"' && ctok_json_string_at(j, CTOK_JSON_VALUE, &b) && ctok_json_peek(j) == ']') {
         j->at++;
         if ((!a.plain || !b.plain) && !scratch_room(r, a.len + b.len)) return 0;
-        const text left = text_of(r, &a), right = text_of(r, &b);
-        return add(r, &left, &right);
+        r->last.text = a.begin;
+        r->last.inner = (ctok_jsonrun_gap){j->buf + a.begin + a.len, b.begin - a.begin - a.len};
+        r->last.end = b.begin + b.len;
+        const text left = text_of(r, &a);
+        return add(r, left, text_of(r, &b));
     }
     if (j->fault) return fail_merge(r, 0, 0);
     j->at = begin;
@@ -262,7 +333,7 @@ static int read_merge_pair(reader *r) {
 
 static int read_merge(reader *r) {
     const int c = ctok_json_peek(&r->j), kind = c == '"' ? CTOK_JV_TEXTS : c == '[' ? CTOK_JV_PAIRS : CTOK_JV_NONE;
-    const size_t begin = r->j.at;
+    const size_t begin = r->last.begin = r->j.at;
     if (r->f->merges_kind == CTOK_JV_NONE) r->f->merges_kind = kind;
     if (kind == CTOK_JV_NONE || kind != r->f->merges_kind) {
         const int fault = kind == CTOK_JV_NONE ? CTOK_JV_MERGE : CTOK_JV_MIXED;
@@ -271,10 +342,47 @@ static int read_merge(reader *r) {
     return kind == CTOK_JV_TEXTS ? read_merge_text(r) : read_merge_pair(r);
 }
 
+/* The two texts of a merge that is written like the last one. Returns where the last ends, or NULL: it is not. */
+static inline const uint8_t *read_alike(const uint8_t *p, const layout *last, uint32_t *n_left, const uint8_t **right) {
+    uint32_t blanks, n = ctok_jsonrun_text(p, &blanks);
+    if (CTOK_UNLIKELY(n == CTOK_JSONRUN_ODD)) return NULL;
+    if (last->inner.n) {
+        *n_left = n;
+        p += n;
+        if (CTOK_UNLIKELY(!ctok_jsonrun_is(p, last->inner))) return NULL;
+        *right = p += last->inner.n;
+        n = ctok_jsonrun_text(p, &blanks);
+        if (CTOK_UNLIKELY(n == CTOK_JSONRUN_ODD)) return NULL;
+    } else {
+        if (CTOK_UNLIKELY(!blanks || (blanks & (blanks - 1)) || memcmp(p, "#version", 8) == 0)) return NULL;
+        *n_left = ctok_lowest_bit(blanks);
+        *right = p + *n_left + 1;
+    }
+    return CTOK_LIKELY(ctok_jsonrun_is(p + n, last->outer)) ? p + n : NULL;
+}
+
+/* Read merges that are written like the last one, as long as another follows them. The reader is then where that one begins. */
+static int read_merges_alike(reader *r) {
+    ctok_json *j = &r->j;
+    layout last = r->last;
+    last.outer = outer_gap(r);
+    if (!last.outer.n) return 1;
+    const size_t opening = last.text - last.begin;
+    r->f->merges.expected = (uint32_t)((j->end - j->at) / (last.inner.n + last.outer.n + 6)); /* at least about three bytes a text */
+    const uint8_t *end = j->buf + j->end, *p = j->buf + j->at + opening, *right, *next;
+    uint32_t n_left;
+    for (; end - p >= REACH && (next = read_alike(p, &last, &n_left, &right)) != NULL; p = next + last.outer.n) {
+        if (!add_checked(r, (text){p, n_left, REACH}, (text){right, (size_t)(next - right), REACH - 3 * CTOK_JSONRUN_BYTES})) return 0;
+    }
+    j->at = (size_t)(p - j->buf) - opening;
+    return 1;
+}
+
 static int read_merges(reader *r) {
+    r->last = (layout){0};
     if (!ctok_json_enter(&r->j, ']')) return 1;
     do {
-        if (!read_merge(r)) return 0;
+        if (!read_merges_alike(r) || !read_merge(r)) return 0;
     } while (ctok_json_more(&r->j, ']'));
     return r->j.fault ? fail_merge(r, 0, 0) : flush(r);
 }

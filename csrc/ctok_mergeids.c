@@ -18,7 +18,8 @@ static void free_room(ctok_mergeids *m) {
 static ctok_status make_room(ctok_mergeids *m) {
     if (m->cap - m->n >= CTOK_MERGE_BLOCK) return CTOK_OK;
     if (m->cap > UINT32_MAX / 4) return CTOK_ERR_MEMORY;
-    const uint32_t cap = m->cap ? 2 * m->cap : 8192;
+    uint32_t cap = m->cap ? 2 * m->cap : 8192;
+    if (cap < m->expected && m->expected <= UINT32_MAX / 4) cap = m->expected;
     uint32_t *pairs = larger(m->pairs, 2 * (size_t)m->n, 2 * (size_t)cap);
     if (!pairs) return CTOK_ERR_MEMORY;
     uint32_t *joined = larger(m->joined, m->n, cap);
@@ -34,10 +35,19 @@ static ctok_status make_room(ctok_mergeids *m) {
 }
 
 /* Whether entry i, if there is one, is left and right joined. */
-static int is_joined(const ctok_texttable *t, uint32_t i, const ctok_merge_text *left, const ctok_merge_text *right) {
-    if (i >= t->n || t->entries[i].text.len != (size_t)left->len + right->len) return 0;
-    const uint8_t *p = t->bytes + t->entries[i].text.begin;
-    return ctok_text_same(p, left->at, left->len) && ctok_text_same(p + left->len, right->at, right->len);
+static inline int is_joined(const ctok_texttable *t, uint32_t i, const ctok_merge_text *left, const ctok_merge_text *right) {
+    if (i >= t->n) return 0;
+    const ctok_bytestring text = t->entries[i].text;
+    const uint8_t *p = t->bytes + text.begin;
+    if (CTOK_LIKELY(left->len <= CTOK_KEY_BYTES && right->len <= CTOK_KEY_BYTES && t->cap_bytes - text.begin > 2 * CTOK_KEY_BYTES + 1)) {
+        uint64_t a[2], b[2];
+        ctok_key_roomy(p, left->len, a);
+        ctok_key_roomy(p + left->len, right->len, b);
+        return ((uint64_t)(text.len ^ (left->len + right->len)) | (a[0] ^ left->key.words[0]) | (a[1] ^ left->key.words[1]) |
+                (b[0] ^ right->key.words[0]) | (b[1] ^ right->key.words[1])) == 0;
+    }
+    return text.len == (size_t)left->len + right->len && ctok_text_same(p, left->at, left->len) &&
+           ctok_text_same(p + left->len, right->at, right->len);
 }
 
 static ctok_status room_for(ctok_mergeids *m, const ctok_merge_text *texts, unsigned n) {
@@ -58,9 +68,11 @@ static ctok_status join(ctok_mergeids *m, const ctok_texttable *t, const ctok_me
     if (room_for(m, sides, 2 * n) != CTOK_OK) return CTOK_ERR_MEMORY;
     uint8_t *to = m->room;
     for (unsigned i = 0; i < n; i++, sides += 2) {
-        if (!is_joined(t, m->near, sides, sides + 1) && is_joined(t, m->near + 1, sides, sides + 1)) m->near++;
+        /* One more merge of a token, or the first of the next one: which it is cannot be guessed. */
+        const int same = is_joined(t, m->near, sides, sides + 1), next = is_joined(t, m->near + 1, sides, sides + 1);
+        m->near += (uint32_t)(next & ~same);
         joined[i] = m->near;
-        if (is_joined(t, m->near, sides, sides + 1)) continue;
+        if (CTOK_LIKELY(same | next)) continue;
         if (sides[0].len) memcpy(to, sides[0].at, sides[0].len);
         if (sides[1].len) memcpy(to + sides[0].len, sides[1].at, sides[1].len);
         const uint32_t len = sides[0].len + sides[1].len;
@@ -100,8 +112,9 @@ static ctok_status join_without(ctok_mergeids *m, const ctok_texttable *t, size_
         const ctok_bytestring a = t->entries[m->pairs[2 * (size_t)k]].text, b = t->entries[m->pairs[2 * (size_t)k + 1]].text;
         m->joined[k] = CTOK_TEXT_NONE;
         if (b.len < prefix) continue;
+        const uint8_t *left = t->bytes + a.begin, *right = t->bytes + b.begin + prefix, *end = t->bytes + t->n_bytes;
         const ctok_merge_text sides[2] = {
-            {.at = t->bytes + a.begin, .len = (uint32_t)a.len}, {.at = t->bytes + b.begin + prefix, .len = (uint32_t)(b.len - prefix)}};
+            ctok_merge_text_of(left, a.len, (size_t)(end - left)), ctok_merge_text_of(right, b.len - prefix, (size_t)(end - right))};
         status = join(m, t, sides, 1, &m->joined[k]);
     }
     return status;

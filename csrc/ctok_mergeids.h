@@ -21,6 +21,7 @@ typedef struct ctok_mergeids {
     uint32_t *pairs;  /* two entries of the table for each merge */
     uint32_t *joined; /* the entry that it gives, or CTOK_TEXT_NONE; before ctok_mergeids_check as if there were no prefix */
     uint32_t n, cap;  /* merges: looked up; room for */
+    uint32_t expected; /* about how many there will be, as whoever adds them thinks; 0: not known */
     uint32_t near;    /* the entry that the last merge gave: most lists follow the order of the vocabulary */
     uint8_t *room;    /* texts that are joined to be looked up */
     size_t room_cap;

@@ -490,6 +490,31 @@ def test_merges_are_what_python_reads(texts, escaped, rng):
     assert json.loads(tokenizer_json.dumps(spec)) == json.loads(data)
 
 
+SPELLINGS = [{"indent": None}, {"separators": (",", ":")}, {"indent": 1}, {"indent": 2}, {"indent": 6}, {"indent": "\t \n" * 12}]
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.text('ab\u0120\u00e9\u4f60"', min_size=1, max_size=3), min_size=1, max_size=20),
+    st.booleans(),
+    st.sampled_from(SPELLINGS),
+    st.randoms(use_true_random=False),
+)
+def test_entries_written_alike_with_odd_ones_among_them_are_what_python_reads(texts, pairs, spelling, rng):
+    for _ in range(60):
+        texts.append(rng.choice(texts) + rng.choice(texts))
+    texts = list(dict.fromkeys(text[:20] for text in texts))
+    vocab = dict(zip(texts, range(len(texts)) if rng.random() < 0.7 else rng.sample(range(2**31), len(texts))))
+    merges = [(text[:at], text[at:]) for text in texts for at in range(1, len(text)) if text[:at] in vocab and text[at:] in vocab]
+    model = {"type": "BPE", "vocab": vocab, "merges": [list(pair) if pairs else " ".join(pair) for pair in merges]}
+    whole = json.dumps(BASE | {"model": model}, ensure_ascii=False, **spelling)
+    for odd in (whole, whole.replace('"', ' "', 1), whole.replace("b", "\\u0062", 3), whole.replace(": ", ":\r ", 9)):
+        model = tokenizer_json.loads(odd.encode()).model
+        assert list(model.tokens) == sorted((text.encode(), number) for text, number in vocab.items())
+        assert list(struct.iter_unpack("<2I", model.merges)) == [(vocab[left], vocab[right]) for left, right in merges]
+        assert list(struct.iter_unpack("<I", model.joined)) == [(vocab[left + right],) for left, right in merges]
+
+
 NUMBERS = [
     "0", "-0", "0.0", "-0.0", "1e0", "1E+5", "5e-324", "1e-400", "1.7976931348623157e308", "123456789012345678901234567890", "0.1e1",
     "18446744073709551615", "18446744073709551616", "184467440737095516150.5", "1844674407370955161500e-3", "0." + "0" * 400 + "1",
