@@ -13,57 +13,70 @@
 #endif
 
 #define LABEL 9u
-#define MINUS_INFINITY UINT32_C(0xFF800000)
-#define NOWHERE ((uint64_t)MINUS_INFINITY << 32) /* a cell without children and piece */
-#define AHEAD CTOK_BESTPATH_AHEAD                /* places in the window, too */
+#define AHEAD CTOK_BESTPATH_AHEAD /* places in the window, too */
+
+#define NODE_BYTES (sizeof(ctok_link) + sizeof(float) + sizeof(ctok_id))
+
+static const float WORST = -INFINITY;
 
 /* ---- building ---- */
 
-static uint32_t bits_of(float f) {
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
+/* The character that stands at a node, or at none. */
+static inline ctok_stand stand_of(const ctok_bestpath *b, uint32_t node) {
+    ctok_stand one = {0, node, b->scores[node]};
+    if (node) one.link = b->links[node];
+    if (one.score == WORST) one.score = b->unknown;
+    return one;
 }
 
-/* The cell of a character that stands at a node, or at none, with the score that it has alone. */
-static inline ctok_cell alone(const ctok_bestpath *b, uint32_t node) {
-    const ctok_cell cell = node ? b->cells[node] : NOWHERE;
-    return cell >> 32 != MINUS_INFINITY ? cell : (uint32_t)cell | (uint64_t)bits_of(b->unknown) << 32;
+static ctok_status make_room(ctok_bestpath *b, size_t n) {
+    b->n_nodes = n;
+    b->links = (ctok_link *)ctok_mem_room(n * NODE_BYTES);
+    b->scores = (float *)(b->links + n);
+    b->ids = (ctok_id *)(b->scores + n);
+    return b->links != NULL ? CTOK_OK : CTOK_ERR_MEMORY;
 }
 
-ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
-                               uint32_t n) {
+ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const ctok_id *ids, ctok_id none,
+                               const uint8_t *data, const uint32_t *ends, uint32_t n) {
     if (t->n_units > CTOK_BESTPATH_MAX_UNITS) return CTOK_ERR_FORMAT;
     b->unknown = (float)scores[0];
-    b->n_cells = t->n_units;
-    b->cells = (ctok_cell *)ctok_mem_block(t->n_units * sizeof *b->cells);
-    if (b->cells == NULL) return CTOK_ERR_MEMORY;
+    b->none = none;
+    ctok_status status = make_room(b, t->n_units);
+    if (status == CTOK_OK) status = ctok_beside_init(&b->beside, data, ends, n, t);
+    if (status != CTOK_OK) {
+        ctok_bestpath_free(b);
+        return status;
+    }
     for (size_t i = 0; i < t->n_units; i++) {
         const uint64_t unit = ctok_trie_unit(t, i);
         const uint32_t piece = ctok_trie_piece(unit);
-        const uint64_t score = piece ? bits_of((float)scores[piece]) : MINUS_INFINITY;
-        b->cells[i] = score << 32 | (uint64_t)ctok_trie_base(unit) << LABEL | (unit & CTOK_TRIE_NO_BYTE);
+        b->links[i] = (uint32_t)ctok_trie_base(unit) << LABEL | (uint32_t)(unit & CTOK_TRIE_NO_BYTE);
+        b->scores[i] = piece ? (float)scores[piece] : WORST;
+        b->ids[i] = piece ? ids[piece] : none;
     }
-    const ctok_status status = ctok_beside_init(&b->beside, data, ends, n, t);
-    if (status != CTOK_OK) ctok_bestpath_free(b);
-    else for (unsigned c = 0; c < 128; c++) b->ascii[c] = alone(b, b->beside.chars[c].node);
-    return status;
+    for (unsigned c = 0; c < 128; c++) b->ascii[c] = stand_of(b, b->beside.chars[c].node);
+    return CTOK_OK;
 }
 
 void ctok_bestpath_free(ctok_bestpath *b) {
-    if (b->cells != NULL) ctok_mem_unblock(b->cells, b->n_cells * sizeof *b->cells);
-    b->cells = NULL;
+    ctok_mem_unroom(b->links, b->n_nodes * NODE_BYTES);
+    b->links = NULL;
     ctok_beside_free(&b->beside);
 }
 
 /* ---- steps ---- */
 
-/* The child of a cell for a byte, or NOWHERE; *node is where it would stand. */
-static inline ctok_cell step(const ctok_cell *cells, ctok_cell cell, uint8_t byte, uint32_t *node) {
-    const uint32_t at = ((uint32_t)cell >> LABEL) + byte;
-    const ctok_cell child = cells[at];
-    *node = at;
-    return (child ^ byte) & CTOK_TRIE_NO_BYTE ? NOWHERE : child;
+/* All bits, or none: a choice that cannot be foreseen is made without a branch. */
+static inline uint32_t all_if(int yes) { return 0u - (uint32_t)yes; }
+
+/* Go from a node, given by its link, to its child for a byte. Returns where that is, or 0; *link is then one without children. */
+static inline uint32_t step(const ctok_link *links, ctok_link *link, uint8_t byte) {
+    const uint32_t at = (*link >> LABEL) + byte;
+    const ctok_link child = links[at];
+    const uint32_t is_child = all_if(((child ^ byte) & CTOK_TRIE_NO_BYTE) == 0);
+    *link = child & is_child;
+    return at & is_child;
 }
 
 /* Where the character at p stands, or 0; 4 bytes can be read. */
@@ -71,47 +84,48 @@ static uint32_t first_node(const ctok_bestpath *b, const uint8_t *p, size_t *siz
     uint32_t node = 0;
     const size_t line = ctok_beside_at(p, 4, size);
     if (CTOK_LIKELY(line != CTOK_BESIDE_PLANE || *size < 4)) return b->beside.chars[line].node;
-    ctok_cell cell = b->cells[CTOK_TRIE_ROOT];
-    for (size_t i = 0; i < 4; i++) cell = step(b->cells, cell, p[i], &node);
-    return cell == NOWHERE ? 0 : node;
+    ctok_link link = b->links[CTOK_TRIE_ROOT];
+    for (size_t i = 0; i < 4; i++) node = step(b->links, &link, p[i]);
+    return node;
 }
 
 /* Walks from all characters of at->text[0..n): none waits for another, so what they read is fetched side by side. */
 static size_t walk_all(const ctok_bestpath *b, ctok_places *at, size_t n) {
-    const ctok_cell *cells = b->cells;
+    const ctok_link *links = b->links;
     size_t n_chars = 0, size = 1;
     for (const uint8_t *p = at->text, *end = p + n; p < end; p += size) {
         ctok_walk *w = at->walks + n_chars++;
-        ctok_cell cell;
+        ctok_stand one;
         if (CTOK_LIKELY(*p < 0x80)) {
             size = 1;
-            cell = b->ascii[*p];
+            one = b->ascii[*p];
         } else {
-            cell = alone(b, first_node(b, p, &size));
+            one = stand_of(b, first_node(b, p, &size));
         }
         w->size = (uint32_t)size;
-        w->cells[0] = cell;
-        for (unsigned i = 1; i < AHEAD; i++) w->cells[i] = cell = step(cells, cell, p[size + i - 1], &w->nodes[i]);
+        w->scores[0] = one.score;
+        w->nodes[0] = one.node;
+        for (unsigned i = 1; i < AHEAD; i++) {
+            const uint32_t node = step(links, &one.link, p[size + i - 1]);
+            w->nodes[i] = node;
+            w->scores[i] = b->scores[node];
+        }
+        w->far = one.link;
+        CTOK_PREFETCH(links + (one.link >> LABEL) + p[size + AHEAD - 1]);
     }
     return n_chars;
 }
 
 /* ---- places ahead ---- */
 
-static float float_of(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
 /* A path to one place. */
 static inline void offer(ctok_places *at, size_t place, float path, uint32_t last) {
     const float best = at->best[place], second = at->second[place];
-    const int better = path > best;
-    const float low = better ? best : path;
-    at->best[place] = better ? path : best;
+    const uint32_t better = all_if(path > best);
+    const float low = path > best ? best : path;
+    at->best[place] = path > best ? path : best;
     at->second[place] = low > second ? low : second;
-    at->last[place] = better ? last : at->last[place];
+    at->last[place] = (last & better) | (at->last[place] & ~better);
 }
 
 #if defined(__SSE2__)
@@ -125,15 +139,14 @@ typedef struct window {
 static inline void open_window(window *w, ctok_places *at, float before) {
     (void)at;
     w->here = _mm_set1_ps(before);
-    w->best = w->second = _mm_set1_ps(float_of(MINUS_INFINITY));
+    w->best = w->second = _mm_set1_ps(WORST);
     w->last = _mm_setzero_si128();
 }
 
 /* A path to each of the four places. */
-static inline void offer_four(window *w, size_t place, const ctok_cell *cells, uint32_t last) {
+static inline void offer_four(window *w, size_t place, const float *scores, uint32_t last) {
     (void)place;
-    const __m128 low = _mm_loadu_ps((const float *)(const void *)cells), high = _mm_loadu_ps((const float *)(const void *)(cells + 2));
-    const __m128 path = _mm_add_ps(w->here, _mm_shuffle_ps(low, high, 0xDD)); /* the upper halves */
+    const __m128 path = _mm_add_ps(w->here, _mm_loadu_ps(scores));
     const __m128i better = _mm_castps_si128(_mm_cmpgt_ps(path, w->best));
     w->second = _mm_max_ps(_mm_min_ps(path, w->best), w->second);
     w->best = _mm_max_ps(path, w->best);
@@ -175,8 +188,8 @@ static inline void open_window(window *w, ctok_places *at, float before) {
     w->here = before;
 }
 
-static inline void offer_four(window *w, size_t place, const ctok_cell *cells, uint32_t last) {
-    for (size_t i = 0; i < AHEAD; i++) offer(w->at, place + i, w->here + float_of((uint32_t)(cells[i] >> 32)), last);
+static inline void offer_four(window *w, size_t place, const float *scores, uint32_t last) {
+    for (size_t i = 0; i < AHEAD; i++) offer(w->at, place + i, w->here + scores[i], last);
 }
 
 static inline void move_on(window *w, ctok_places *at, size_t place) {
@@ -195,12 +208,8 @@ static inline float here_of(const window *w) { return w->here; }
 /* ---- the search ---- */
 
 /* The steps behind the first ones, to `place` and on, of the piece that starts at `last`. */
-static inline void go_far(const ctok_cell *cells, ctok_cell cell, ctok_places *at, size_t place, size_t n, float here, uint32_t last) {
-    uint32_t node;
-    for (; (uint32_t)cell >> LABEL && place <= n; place++) {
-        cell = step(cells, cell, at->text[place - 1], &node);
-        offer(at, place, here + float_of((uint32_t)(cell >> 32)), last);
-    }
+static inline void go_far(const ctok_bestpath *b, ctok_link link, ctok_places *at, size_t place, size_t n, float here, uint32_t last) {
+    for (; link >> LABEL && place <= n; place++) offer(at, place, here + b->scores[step(b->links, &link, at->text[place - 1])], last);
 }
 
 /* The text, with as many bytes that can be read behind it as a character that it ends inside, and the steps from that, may take. */
@@ -215,7 +224,7 @@ size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t
     window w;
     size_t place = 0;
     at->text = roomy(at, p, n, end);
-    for (size_t i = 0; i < n + 2 * AHEAD; i++) at->best[i] = at->second[i] = float_of(MINUS_INFINITY);
+    for (size_t i = 0; i < n + 2 * AHEAD; i++) at->best[i] = at->second[i] = WORST;
     open_window(&w, at, before);
     const size_t n_chars = walk_all(b, at, n);
     for (size_t k = 0; k < n_chars; k++) {
@@ -223,28 +232,23 @@ size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t
         const uint32_t start = (uint32_t)(k << 8 | place);
         if (k == 0) place = one->size; /* nothing leads to places before */
         else for (place++; place < start % 256 + one->size; place++) move_on(&w, at, place);
-        offer_four(&w, place, one->cells, start);
-        const ctok_cell far = one->cells[AHEAD - 1];
-        if (CTOK_UNLIKELY((uint32_t)far >> LABEL)) go_far(b->cells, far, at, place + AHEAD, n, here_of(&w), start);
+        offer_four(&w, place, one->scores, start);
+        if (CTOK_UNLIKELY(one->far >> LABEL)) go_far(b, one->far, at, place + AHEAD, n, here_of(&w), start);
         stand_at(&w, place);
         move_on(&w, at, place);
     }
-    if (place != n) at->best[n] = float_of(MINUS_INFINITY);
+    if (place != n) at->best[n] = WORST;
     return n_chars;
 }
 
 /* Where the piece at->text[start..end), which begins with character k, stands. */
 static uint32_t node_of(const ctok_bestpath *b, const ctok_places *at, size_t k, size_t start, size_t end) {
     const ctok_walk *w = at->walks + k;
-    size_t size, at_step = end - start - w->size;
-    if (at_step == 0) {
-        const uint32_t node = first_node(b, at->text + start, &size);
-        return node && b->cells[node] >> 32 != MINUS_INFINITY ? node : 0;
-    }
+    const size_t at_step = end - start - w->size;
     if (at_step < AHEAD) return w->nodes[at_step];
-    ctok_cell cell = w->cells[AHEAD - 1];
+    ctok_link link = w->far;
     uint32_t node = 0;
-    for (size_t i = start + w->size + AHEAD - 1; i < end; i++) cell = step(b->cells, cell, at->text[i], &node);
+    for (size_t i = start + w->size + AHEAD - 1; i < end; i++) node = step(b->links, &link, at->text[i]);
     return node;
 }
 
@@ -253,7 +257,7 @@ size_t ctok_bestpath_steps(const ctok_bestpath *b, const ctok_places *at, size_t
     for (size_t place = n; place;) {
         const size_t start = at->last[place] & 255;
         ctok_step *one = steps - ++count;
-        one->node = node_of(b, at, at->last[place] >> 8, start, place);
+        one->id = ctok_bestpath_id(b, node_of(b, at, at->last[place] >> 8, start, place));
         one->end = (uint32_t)place;
         one->lead = at->best[place] - at->second[place];
         place = start;

@@ -3,34 +3,46 @@
  * A path is a row of pieces, and of characters that are none, each of which costs the same. Its score is added up in single
  * precision, one addition a piece, and of equal scores the path whose last piece starts first stays.
  *
- * The tree of pieces is read as cells with the scores in them. Read-only after it is built: any number of threads may use it.
+ * The tree of pieces is read with the scores at its nodes, links by themselves so that they stay near. Read-only after it is built: any number of threads may use it.
  */
 #ifndef CTOK_BESTPATH_H
 #define CTOK_BESTPATH_H
 
 #include "ctok_beside.h"
+#include "ctok_ids.h"
 
 #define CTOK_BESTPATH_BYTES 63u      /* of the longest text */
 #define CTOK_BESTPATH_PLACES 80u
 #define CTOK_BESTPATH_AHEAD 4u       /* steps from a character: its own and three more */
 #define CTOK_BESTPATH_MAX_UNITS ((size_t)1 << 23)
 
-/* A node: in the low half its link, in the high half the bits of the score of the piece that ends there, minus infinity if none does. The
- * child for byte b is cell (link >> 9) + b, if the lowest 9 bits of its own link are b; link >> 9 is 0 where there are no children. */
-typedef uint64_t ctok_cell;
+/* A node's link to its children: that for byte b is node (link >> 9) + b, if the lowest 9 bits of its own link are b; link >> 9 is 0 where
+ * there are no children. */
+typedef uint32_t ctok_link;
+
+/* Where a character stands. */
+typedef struct ctok_stand {
+    ctok_link link;
+    uint32_t node;                   /* or 0 */
+    float score;                     /* that it has alone */
+} ctok_stand;
 
 typedef struct ctok_bestpath {
-    ctok_cell *cells;
-    size_t n_cells;
-    ctok_cell ascii[128];            /* by character: its cell, with the score that it has alone */
+    ctok_link *links;                /* by node */
+    float *scores;                   /* of the piece that ends there, minus infinity if none does */
+    ctok_id *ids;                    /* its id, or `none` */
+    size_t n_nodes;
+    ctok_id none;
+    ctok_stand ascii[128];
     ctok_beside beside;
     float unknown;                   /* the score of a character that is no piece */
 } ctok_bestpath;
 
 /* The first steps from a character. */
 typedef struct ctok_walk {
-    ctok_cell cells[CTOK_BESTPATH_AHEAD]; /* [0]: with the score that the character has alone */
-    uint32_t nodes[CTOK_BESTPATH_AHEAD];  /* but the first */
+    float scores[CTOK_BESTPATH_AHEAD];    /* [0]: that the character has alone */
+    uint32_t nodes[CTOK_BESTPATH_AHEAD];  /* or 0 */
+    ctok_link far;                        /* of the last */
     uint32_t size;                        /* of the character */
 } ctok_walk;
 
@@ -45,7 +57,7 @@ typedef struct ctok_places {
 
 /* One piece, or unknown character, of a path. */
 typedef struct ctok_step {
-    uint32_t node;                   /* 0: an unknown character */
+    ctok_id id;                      /* `none`: an unknown character */
     uint32_t end;                    /* where it ends */
     float lead;                      /* of the best path to there over the second best */
 } ctok_step;
@@ -54,11 +66,13 @@ typedef struct ctok_step {
  *
  * b       zeros; on success owned by the caller and given back with ctok_bestpath_free.
  * scores  by 1 + place; [0] is that of an unknown character. Numbers of single precision, not minus infinity. Not kept, as the tree.
+ * ids     by 1 + place. Not kept.
+ * none    what is the id of no piece.
  *
  * Returns CTOK_OK, CTOK_ERR_MEMORY (b then owns nothing), or CTOK_ERR_FORMAT: the tree has more than CTOK_BESTPATH_MAX_UNITS.
- * Cost: a nanosecond or two a unit; 8 bytes a unit, and those of ctok_beside. */
-ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const uint8_t *data, const uint32_t *ends,
-                               uint32_t n);
+ * Cost: a nanosecond or two a unit; 12 bytes a unit, and those of ctok_beside. */
+ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const ctok_id *ids, ctok_id none,
+                               const uint8_t *data, const uint32_t *ends, uint32_t n);
 
 /* ctok_bestpath_free - give everything back; one of zeros is allowed. */
 void ctok_bestpath_free(ctok_bestpath *b);
@@ -67,6 +81,11 @@ void ctok_bestpath_free(ctok_bestpath *b);
  * readable up to `end` need not be copied; a text behind p[0..n) changes nothing if it may be cut there (csrc/ctok_beside.h).
  * at->best[n] is minus infinity where p[0..n) ends inside a character. Returns how many characters there are. Cost: about 10 ns a byte. */
 size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t *p, size_t n, const uint8_t *end, float before);
+
+/* ctok_bestpath_id - the id of the piece that ends at a node of the tree, or `none`; 0 is no node. */
+static inline ctok_id ctok_bestpath_id(const ctok_bestpath *b, uint32_t node) {
+    return b->ids[node];
+}
 
 /* ctok_bestpath_steps - write the steps of the best path to place n, the last of them to steps[-1]. Returns how many. */
 size_t ctok_bestpath_steps(const ctok_bestpath *b, const ctok_places *at, size_t n, ctok_step *steps);

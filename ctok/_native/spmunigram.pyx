@@ -320,7 +320,7 @@ cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t
     w.limit_of_one = <float>(w.limit - widest)
     if not w.limit > 64 * widest:
         return
-    status = ctok_bestpath_init(&w.paths, &m.trie, m.score_of, kept.data, kept.ends, kept.n)
+    status = ctok_bestpath_init(&w.paths, &m.trie, m.score_of, m.id_of, w.none, kept.data, kept.ends, kept.n)
     if status == CTOK_ERR_MEMORY:
         raise MemoryError("no memory for the model")
     w.remembers = status == CTOK_OK

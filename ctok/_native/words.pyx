@@ -23,9 +23,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next
-from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_steps, ctok_places, ctok_step
+from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_id, ctok_bestpath_steps, ctok_places, ctok_step
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
-from ctok._native.c_trie cimport ctok_trie_piece, ctok_trie_unit
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
@@ -78,15 +77,15 @@ cdef ctok_status push(Walk *k, ctok_id id, size_t end) noexcept nogil:
     return ctok_ids_push(k.ids, id)
 
 
-cdef ctok_status give(Walk *k, uint32_t piece, const uint8_t *p, size_t n, size_t end) noexcept nogil:
-    """The next token is p[0..n), which ends at `end` of the text."""
+cdef ctok_status give(Walk *k, ctok_id id, const uint8_t *p, size_t n, size_t end) noexcept nogil:
+    """The next token is p[0..n), which ends at `end` of the text; w.none: an unknown character."""
     cdef const UnigramModel *m = k.w.m
     cdef size_t i
     cdef bint unknown = k.unknown
     cdef ctok_status status = CTOK_OK
-    k.unknown = piece == 0
-    if piece:
-        return push(k, m.id_of[piece], end)
+    k.unknown = id == k.w.none
+    if not k.unknown:
+        return push(k, id, end)
     if m.byte_fallback:
         for i in range(n):
             if status == CTOK_OK:
@@ -124,10 +123,6 @@ cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
 
 # ---- one word, from the actual sum ----
 
-cdef inline uint32_t piece_at(const UnigramModel *m, uint32_t node) noexcept nogil:
-    return ctok_trie_piece(ctok_trie_unit(&m.trie, node)) if node else 0
-
-
 cdef ctok_status work_out(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     """The word p[0..n), which ends at `end` of the text."""
     if n <= REMEMBERED and k.w.remembers and fabsf(k.sum) + n * k.w.widest < k.w.limit:
@@ -148,7 +143,7 @@ cdef ctok_status work_out_short(Walk *k, const uint8_t *p, size_t n, size_t end)
         return CTOK_ERR_UTF8
     for i in range(REMEMBERED - ctok_bestpath_steps(&k.w.paths, at, n, steps + REMEMBERED), REMEMBERED):
         if status == CTOK_OK:
-            status = give(k, piece_at(k.w.m, steps[i].node), p + start, steps[i].end - start, end - n + steps[i].end)
+            status = give(k, steps[i].id, p + start, steps[i].end - start, end - n + steps[i].end)
         start = steps[i].end
     k.sum = at.best[n]
     return status
@@ -156,6 +151,7 @@ cdef ctok_status work_out_short(Walk *k, const uint8_t *p, size_t n, size_t end)
 
 cdef ctok_status work_out_any(Walk *k, const uint8_t *p, size_t n, size_t end) noexcept nogil:
     cdef UnigramScratch *s = &k.s.room
+    cdef uint32_t piece
     cdef size_t i, next = 0, at = n, count = 0
     cdef ctok_status status = unigram_reserve(s, n + 1)
     if status != CTOK_OK:
@@ -175,7 +171,8 @@ cdef ctok_status work_out_any(Walk *k, const uint8_t *p, size_t n, size_t end) n
     while count and status == CTOK_OK:
         count -= 1
         i = s.stops[count]
-        status = give(k, s.nodes[i].piece, p + i - s.nodes[i].size, s.nodes[i].size, end - n + i)
+        piece = s.nodes[i].piece
+        status = give(k, k.w.m.id_of[piece] if piece else k.w.none, p + i - s.nodes[i].size, s.nodes[i].size, end - n + i)
     k.sum = <float>s.nodes[n].score
     return status
 
@@ -206,7 +203,7 @@ cdef const ctok_answer *find(Walk *k, const uint8_t *p, size_t n, size_t i) noex
     cdef const WordsModel *w = k.w
     cdef WordsScratch *s = k.s
     cdef size_t j, count, n_chars = ctok_bestpath_find(&w.paths, &s.places, p, n, k.end, 0)
-    cdef bint unknown = False
+    cdef bint is_none, unknown = False
     cdef double far = INFINITY
     cdef ctok_step steps[REMEMBERED]
     cdef ctok_step *first
@@ -216,8 +213,9 @@ cdef const ctok_answer *find(Walk *k, const uint8_t *p, size_t n, size_t i) noex
     count = ctok_bestpath_steps(&w.paths, &s.places, n, steps + REMEMBERED)
     first = steps + (REMEMBERED - count)
     for j in range(count):                              # j + 1 tokens, against as many as there are bytes
-        ids[j] = w.m.id_of[piece_at(w.m, first[j].node)]
-        unknown |= first[j].node == 0
+        is_none = first[j].id == w.none
+        ids[j] = w.m.unk if is_none else first[j].id
+        unknown |= is_none
         far = min(far, first[j].lead / <double>(j + 1 + first[j].end))
     # A 500th less than the bound says, for the roundings of this calculation and of the answer.
     far = min(far * 16744448.0 - 2 * <double>n_chars * w.widest - 1, <double>w.limit - <double>n_chars * w.widest)
@@ -238,13 +236,13 @@ cdef inline void ask(Walk *k, const uint8_t *p, size_t start, size_t stop, size_
     s.n_units += 1
 
 
-cdef inline void settle_character(Walk *k, uint32_t piece, size_t stop) noexcept nogil:
+cdef inline void settle_character(Walk *k, ctok_id id, size_t stop) noexcept nogil:
     """The next unit is a single character that ends at `stop`: there is one path."""
     cdef WordsScratch *s = k.s
     cdef ctok_answer *found = &s.found[s.n_units]
-    found.ids[0] = k.w.m.id_of[piece]
+    found.ids[0] = k.w.m.unk if id == k.w.none else id
     found.ids[1] = found.ids[2] = k.w.none
-    if piece:
+    if id != k.w.none:
         found.n = ctok_word_n(1, 0, k.w.limit_of_one)
     else:
         found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if k.w.m.byte_fallback else k.w.limit_of_one)
@@ -331,7 +329,7 @@ cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, s
     while at < stop and status == CTOK_OK:
         next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
         if next - at == size and p[at] < 0xF0:
-            settle_character(k, piece_at(k.w.m, first.node), next)
+            settle_character(k, ctok_bestpath_id(&k.w.paths, first.node), next)
         else:
             ask(k, p, at, next, n)
         if k.s.n_units == UNITS:
