@@ -24,11 +24,12 @@
 #define CTOK_WORDS_BITS 16u          /* then 4 MiB */
 #define CTOK_WORDS_STORE (1u << 20)  /* numbers of the store: 4 MiB */
 #define CTOK_WORD_HERE 3u            /* ids that an answer holds */
+#define CTOK_WORD_GROUP 4u           /* in the store ids are filled up to a number of groups */
 #define CTOK_WORD_BYTES 63u          /* of the longest word that is remembered */
 
 #define CTOK_WORD_IDS 0xFFu          /* of an answer's n: how many ids */
-#define CTOK_WORD_APART 0x100u       /* one of them is the unknown one, which may be left out, or they stand */
-#define CTOK_WORD_STORED 0x200u      /* in the store, from ids[0] on */
+#define CTOK_WORD_APART 0x100u       /* one of them is the unknown one, which may be left out */
+#define CTOK_WORD_STORED 0x200u      /* they stand in the store, from ids[0] on */
 #define CTOK_WORD_LIMIT 0xFFFF0000u  /* the upper half of a float: the limit, rounded toward 0 */
 
 typedef struct ctok_answer {
@@ -52,6 +53,11 @@ typedef struct ctok_words {
 
 static inline size_t ctok_words_bytes(unsigned bits) {
     return ((size_t)2 << bits) * sizeof(ctok_word);
+}
+
+/* Numbers of the store that n ids take. */
+static inline size_t ctok_words_filled(size_t n) {
+    return (n + CTOK_WORD_GROUP - 1) / CTOK_WORD_GROUP * CTOK_WORD_GROUP;
 }
 
 /* ctok_words_init - an empty memory; the store is touched as it fills. */
@@ -130,7 +136,7 @@ static inline ctok_word *ctok_words_line(const ctok_words *w, const uint64_t key
 /* ctok_words_make_room - make sure that n words can be put before anything is forgotten, n <= CTOK_WORDS_STORE / 128. Lines move; where
  * there is no memory to grow, they stay as they are. */
 static inline void ctok_words_make_room(ctok_words *w, size_t n) {
-    if (CTOK_UNLIKELY(w->n_store + n * (CTOK_WORD_BYTES + 1 + 16) > CTOK_WORDS_STORE)) {
+    if (CTOK_UNLIKELY(w->n_store + n * (ctok_words_filled(CTOK_WORD_BYTES) + 16) > CTOK_WORDS_STORE)) {
         memset(w->lines, 0, ctok_words_bytes(w->bits));
         w->n_store = 0;
     }
@@ -208,11 +214,11 @@ static inline const ctok_answer *ctok_words_recall(const ctok_words *w, const ct
     const ctok_word *entry = line + (line[0].key[0] != key[0] || line[0].key[1] != key[1]);
     if (entry->key[0] != key[0] || entry->key[1] != key[1]) return NULL;
     const ctok_answer *a = &entry->answer;
-    if (ctok_words_is_long(key) && (a->ids[1] != n || memcmp(w->store + a->ids[0] + (a->n & CTOK_WORD_IDS), p, n) != 0)) return NULL;
+    if (ctok_words_is_long(key) && (a->ids[1] != n || memcmp(w->store + a->ids[0] + ctok_words_filled(a->n & CTOK_WORD_IDS), p, n) != 0)) return NULL;
     return a;
 }
 
-/* ctok_words_ids - the ids of an answer. */
+/* ctok_words_ids - the ids of an answer, filled up. */
 static inline const ctok_id *ctok_words_ids(const ctok_words *w, const ctok_answer *a) {
     return a->n & CTOK_WORD_STORED ? w->store + a->ids[0] : a->ids;
 }
@@ -232,7 +238,7 @@ static inline uint32_t ctok_word_n(size_t count, uint32_t apart, float limit) {
 }
 
 /* ctok_words_put - remember the word p[0..n), n <= CTOK_WORD_BYTES, with its key and line; ctok_words_make_room has made room for it.
- * `none` fills up the ids of an answer; limit is not negative. Of two words of a line the one that was put earlier goes, but what took
+ * `none` fills up the ids; limit is not negative. Of two words of a line the one that was put earlier goes, but what took
  * several ids to say stays longer. Returns the answer, which stays until the next word is put. */
 static inline const ctok_answer *ctok_words_put(ctok_words *w, ctok_word *line, const uint64_t key[2], const uint8_t *p, size_t n,
                                                 const ctok_id *ids, size_t count, int has_unknown, float limit, ctok_id none) {
@@ -242,14 +248,16 @@ static inline const ctok_answer *ctok_words_put(ctok_words *w, ctok_word *line, 
     else line[1] = line[0];
     entry->key[0] = key[0];
     entry->key[1] = key[1];
-    entry->answer.n = ctok_word_n(count, stored ? CTOK_WORD_APART | CTOK_WORD_STORED : has_unknown ? CTOK_WORD_APART : 0, limit);
+    entry->answer.n = ctok_word_n(count, (stored ? CTOK_WORD_STORED : 0) | (has_unknown ? CTOK_WORD_APART : 0), limit);
     for (size_t i = 0; i < CTOK_WORD_HERE; i++) entry->answer.ids[i] = i < count ? ids[i] : none;
     if (stored) {
         entry->answer.ids[0] = w->n_store;
         entry->answer.ids[1] = (ctok_id)n;
-        memcpy(w->store + w->n_store, ids, count * sizeof *ids);
-        if (is_long) memcpy(w->store + w->n_store + count, p, n);
-        w->n_store += (uint32_t)(count + (is_long ? (n + 3) / 4 : 0));
+        ctok_id *to = w->store + w->n_store;
+        const size_t filled = ctok_words_filled(count);
+        for (size_t i = 0; i < filled; i++) to[i] = i < count ? ids[i] : none;
+        if (is_long) memcpy(to + filled, p, n);
+        w->n_store += (uint32_t)(filled + (is_long ? (n + 3) / 4 : 0));
     }
     w->n_put++;
     return &entry->answer;

@@ -4,9 +4,11 @@ from ctok._native.c_vocab cimport ctok_id, ctok_status
 
 cdef extern from "ctok_words.h" nogil:
     const unsigned int CTOK_WORDS_BLOCK
+    const unsigned int CTOK_WORD_GROUP
     const unsigned int CTOK_WORD_HERE
     const uint32_t CTOK_WORD_IDS
     const uint32_t CTOK_WORD_APART
+    const uint32_t CTOK_WORD_STORED
     ctypedef struct ctok_answer:
         ctok_id ids[3]
         uint32_t n
@@ -14,6 +16,7 @@ cdef extern from "ctok_words.h" nogil:
         pass
     ctypedef struct ctok_words:
         ctok_word *lines
+        ctok_id *store
     ctok_status ctok_words_init(ctok_words *w, uint64_t seed)
     void ctok_words_free(ctok_words *w)
     bint ctok_is_mark(const uint8_t *p)

@@ -28,9 +28,9 @@ from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_HERE, CTOK_WORD_IDS, ctok_answer, ctok_word, ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask,
-    ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room, ctok_words_put,
-    ctok_words_recall)
+    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_STORED, ctok_answer, ctok_word, ctok_word_limit, ctok_word_n,
+    ctok_words, ctok_words_ask, ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room,
+    ctok_words_put, ctok_words_recall)
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
@@ -41,6 +41,7 @@ cdef enum:
     STOPS = 256 + 64            # places that ctok_words_cut may give
     UNITS = 256                 # of a block
     REMEMBERED = 63             # bytes of the longest unit that is remembered, as csrc/ctok_words.h says
+    MOST = 64                   # ids that one may write: an id for each byte, filled up
     WHOLE = 20                  # bytes of the longest word that is a unit by itself
 
 cdef struct WordsScratch:
@@ -270,6 +271,16 @@ cdef void look_up(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
             s.found[i] = found[0]
 
 
+cdef inline float give_stored(const float *score_by_id, const ctok_id *ids, size_t n, ctok_id *to, float sum) noexcept nogil:
+    """Give n ids by groups, and return the sum behind them."""
+    cdef size_t i = 0
+    while i < n:
+        memcpy(to + i, ids + i, CTOK_WORD_GROUP * sizeof(ctok_id))
+        sum = (((sum + score_by_id[ids[i]]) + score_by_id[ids[i + 1]]) + score_by_id[ids[i + 2]]) + score_by_id[ids[i + 3]]
+        i += CTOK_WORD_GROUP
+    return sum
+
+
 cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
     """Give the tokens of all units."""
     cdef WordsScratch *s = k.s
@@ -278,31 +289,37 @@ cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept no
     cdef ctok_ids *ids = k.ids
     cdef size_t i, n_ids = ids.n, room
     cdef float sum = k.sum
+    cdef bint is_within
     cdef ctok_status status
-    if ctok_ids_reserve(ids, CTOK_WORD_HERE * s.n_units) != CTOK_OK:
+    if ctok_ids_reserve(ids, CTOK_WORD_HERE * s.n_units + MOST) != CTOK_OK:
         return CTOK_ERR_MEMORY
-    room = ids.cap - CTOK_WORD_HERE
+    room = ids.cap - MOST
     for i in range(s.n_units):
         found = &s.found[i]
-        if fabsf(sum) < ctok_word_limit(found.n) and not found.n & CTOK_WORD_APART and n_ids <= room:
+        is_within = fabsf(sum) < ctok_word_limit(found.n)
+        if is_within and not found.n & (CTOK_WORD_APART | CTOK_WORD_STORED) and n_ids <= room:
             memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
             n_ids += found.n & CTOK_WORD_IDS
             sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
             k.unknown = False
+        elif is_within and not found.n & CTOK_WORD_APART and n_ids <= room:
+            sum = give_stored(score_by_id, s.memory.store + found.ids[0], found.n & CTOK_WORD_IDS, ids.at + n_ids, sum)
+            n_ids += found.n & CTOK_WORD_IDS
+            k.unknown = False
         else:
             ids.n = n_ids
             k.sum = sum
-            if fabsf(sum) < ctok_word_limit(found.n):
+            if is_within:
                 status = give_ids(k, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS)
             else:
                 status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
             if status == CTOK_OK:
-                status = ctok_ids_reserve(ids, CTOK_WORD_HERE)
+                status = ctok_ids_reserve(ids, MOST)
             if status != CTOK_OK:
                 return status
             n_ids = ids.n
             sum = k.sum
-            room = ids.cap - CTOK_WORD_HERE
+            room = ids.cap - MOST
         start = s.stops[i]
     ids.n = n_ids
     k.sum = sum
