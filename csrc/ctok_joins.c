@@ -248,6 +248,48 @@ static int takes_list(const ctok_vocab *v) {
     return all;
 }
 
+/* The merges of a list that are wanted, one group after the other. */
+typedef struct wanted {
+    const uint8_t *used; /* a bit for each merge; NULL: all */
+    size_t n;            /* merges of the list */
+    size_t at;           /* the next one; of a bitmap: the first behind those of `bits` */
+    uint64_t bits;       /* merges at - 64 and on that are left to be handed out */
+} wanted;
+
+/* The bits of the merges at..at + 63. */
+static uint64_t bits_from(const wanted *w, size_t at) {
+    const size_t left = w->n - at, n = left < 64 ? left : 64;
+    return ctok_load_le(w->used + at / 8, (n + 7) / 8) & ~UINT64_C(0) >> (64 - n);
+}
+
+static size_t count_bits(uint64_t x) {
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    return (size_t)(((x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F)) * UINT64_C(0x0101010101010101) >> 56);
+}
+
+static size_t count_wanted(const wanted *w) {
+    size_t sum = 0;
+    if (w->used == NULL) return w->n;
+    for (size_t at = 0; at < w->n; at += 64) sum += count_bits(bits_from(w, at));
+    return sum;
+}
+
+/* The numbers of up to GROUP further merges. Returns how many. */
+static size_t next_wanted(wanted *w, size_t *numbers) {
+    size_t n = 0;
+    if (w->used == NULL) {
+        while (n < GROUP && w->at < w->n) numbers[n++] = w->at++;
+        return n;
+    }
+    for (;;) {
+        for (; w->bits && n < GROUP; w->bits &= w->bits - 1) numbers[n++] = w->at - 64 + ctok_lowest_bit(w->bits);
+        if (n == GROUP || w->at >= w->n) return n;
+        w->bits = bits_from(w, w->at);
+        w->at += 64;
+    }
+}
+
 /* Merges on their way in: what they touch lies anywhere, and is fetched for all of a group at once. */
 typedef struct listed {
     uint64_t pair;
@@ -256,16 +298,17 @@ typedef struct listed {
 
 /* Look at n merges, before which one gave *last; 0 if the order is another, or the texts of one are none, or not as long together as what it
  * gives. */
-static int look_at_listed(ctok_vocab *v, const uint32_t *edges, const uint32_t *pairs, const ctok_id *joined, size_t n, ctok_id *last,
-                          listed *group) {
+static int look_at_listed(ctok_vocab *v, const uint32_t *edges, const uint32_t *pairs, const ctok_id *joined, const size_t *numbers, size_t n,
+                          ctok_id *last, listed *group) {
     int good = 1;
     for (size_t i = 0; i < n; i++) {
-        if (pairs[2 * i] >= v->n_ids || pairs[2 * i + 1] >= v->n_ids || joined[i] >= v->n_ids || joined[i] < *last) return 0;
-        *last = joined[i];
-        const uint32_t a = edges[pairs[2 * i]], b = edges[pairs[2 * i + 1]];
-        const uint64_t key = ctok_joins_key(pairs[2 * i], pairs[2 * i + 1]);
-        good &= a != 0 && b != 0 && (a >> 16) + (b >> 16) == edges[joined[i]] >> 16;
-        group[i] = (listed){key | joined[i], &v->pairs[(a >> 8 & 0xFF) | (b & 0xFF) << 8]};
+        const ctok_id left = pairs[2 * numbers[i]], right = pairs[2 * numbers[i] + 1], whole = joined[numbers[i]];
+        if (left >= v->n_ids || right >= v->n_ids || whole >= v->n_ids || whole < *last) return 0;
+        *last = whole;
+        const uint32_t a = edges[left], b = edges[right];
+        const uint64_t key = ctok_joins_key(left, right);
+        good &= a != 0 && b != 0 && (a >> 16) + (b >> 16) == edges[whole] >> 16;
+        group[i] = (listed){key | whole, &v->pairs[(a >> 8 & 0xFF) | (b & 0xFF) << 8]};
         ctok_joins_fetch(&v->joins, key);
         CTOK_PREFETCH(group[i].border);
     }
@@ -279,22 +322,38 @@ static int enter_listed(ctok_vocab *v, const uint32_t *edges, const listed *x) {
     return enter(&v->joins, x->pair);
 }
 
-ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n) {
-    ctok_joins *j = &v->joins;
+/* Begin to fetch the edges of the two texts of each of n merges. */
+static void fetch_edges(const ctok_vocab *v, const uint32_t *edges, const uint32_t *pairs, const size_t *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *pair = pairs + 2 * numbers[i];
+        if (pair[0] < v->n_ids) CTOK_PREFETCH(&edges[pair[0]]);
+        if (pair[1] < v->n_ids) CTOK_PREFETCH(&edges[pair[1]]);
+    }
+}
+
+/* Enter those merges of a list that are wanted; 0 if it is no rule by rank. */
+static int enter_wanted(ctok_vocab *v, const uint32_t *edges, const uint32_t *pairs, const ctok_id *joined, wanted *w) {
+    size_t numbers[2][GROUP], n = next_wanted(w, numbers[0]), m = 0;
     listed group[GROUP];
     ctok_id last = 0;
+    int good = 1;
+    for (unsigned turn = 0; n && good; turn ^= 1, n = m) {
+        m = next_wanted(w, numbers[turn ^ 1]);
+        fetch_edges(v, edges, pairs, numbers[turn ^ 1], m);
+        good = look_at_listed(v, edges, pairs, joined, numbers[turn], n, &last, group);
+        for (size_t i = 0; i < n && good; i++) good = enter_listed(v, edges, &group[i]);
+    }
+    return good;
+}
+
+ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n, const uint8_t *used) {
+    ctok_joins *j = &v->joins;
+    wanted w = {.used = used, .n = n};
     if (!takes_list(v)) return CTOK_OK;
     uint32_t *edges = new_edges(v);
-    const ctok_status status = edges == NULL ? CTOK_ERR_MEMORY : reserve(j, n);
-    int good = status == CTOK_OK;
+    const ctok_status status = edges == NULL ? CTOK_ERR_MEMORY : reserve(j, count_wanted(&w));
     for (size_t i = 0; i < 65536; i++) v->pairs[i].id = v->pairs[i].crossing = CTOK_NO_ID;
-    for (size_t from = 0; from < n && good; from += GROUP) {
-        const size_t m = n - from < GROUP ? n - from : GROUP;
-        for (size_t i = 2 * (from + m); i < 2 * n && i < 2 * (from + m + GROUP); i++)
-            if (pairs[i] < v->n_ids) CTOK_PREFETCH(&edges[pairs[i]]);
-        good = look_at_listed(v, edges, pairs + 2 * from, joined + from, m, &last, group);
-        for (size_t i = 0; i < m && good; i++) good = enter_listed(v, edges, &group[i]);
-    }
+    const int good = status == CTOK_OK && enter_wanted(v, edges, pairs, joined, &w);
     ctok_mem_free(edges);
     if (good || status != CTOK_OK) return status;
     ctok_mem_unblock(j->slots, ctok_joins_bytes(j));

@@ -20,7 +20,7 @@
  * Packed table: front coding. Token k is the first `shared` bytes of token k-1 and then `own` >= 1 bytes; shared is the largest possible. The very
  * first token may be empty.
  *
- * A plain table of version 3 may hold a token more than once, with different ids.
+ * A plain table of version 3 or 4 may hold a token more than once, with different ids.
  *   heads    a byte a token: min(shared, 15) << 4 | min(own, 15)
  *   wide     for each nibble that is 15, in order, the rest of its number in LEB128 (at most 5 bytes)
  *   suffix   the own bytes of all tokens
@@ -32,7 +32,7 @@
 #include "ctok_base.h"
 
 #define CTOK_PACK_FIRST 2u
-#define CTOK_PACK_VERSION 3u
+#define CTOK_PACK_VERSION 4u
 #define CTOK_PACK_HEADER 64u
 #define CTOK_PACK_PLAIN 0u
 #define CTOK_PACK_PACKED 1u

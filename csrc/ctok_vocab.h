@@ -95,11 +95,13 @@ ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits);
  * that of its own last merge is ever there.
  *
  * pairs, joined   left and right id of each merge in turn, earliest first, and what they give.
+ * used            a bit for each merge, lowest bits first: whether it is the last one of its token, so that those that never join anything
+ *                 need not be looked at; or NULL: not known.
  *
  * Returns CTOK_OK, also where v->joins stays empty: a list of another order, one pair given twice, texts that are not as long together as what
  * they give, ids too large for the table, a byte that is no token, or a small vocabulary. CTOK_ERR_MEMORY. Cost: about 10 ns a merge.
  */
-ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n);
+ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n, const uint8_t *used);
 
 /* ctok_vocab_free - give everything back. */
 void ctok_vocab_free(ctok_vocab *v);

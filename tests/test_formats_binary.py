@@ -1,7 +1,9 @@
 """The binary vocabulary: round trips, what its header refuses, and that no damaged or forged file does worse than raise."""
 
+import json
 import os
 import pickle
+import random
 import struct
 import subprocess
 import sys
@@ -233,7 +235,7 @@ def test_spec_without_a_place_in_the_format_is_refused(changes):
     [
         (lambda d: d[:-1], "shorter or longer"),
         (lambda d: d[:40], "shorter or longer"),
-        (lambda d: d[:8] + b"\1" + d[9:], "version 1, this ctok reads versions 2 to 3"),
+        (lambda d: d[:8] + b"\1" + d[9:], "version 1, this ctok reads versions 2 to 4"),
         (lambda d: d[:-1] + b"\x7f", "checksum"),
         (lambda d: d.replace(b"\r\n", b"\n", 1), "not a binary vocabulary"),
     ],
@@ -404,6 +406,42 @@ def test_tokens_by_their_bytes_are_kept_in_a_plain_file_and_change_nothing():
         assert ids == theirs.encode(text, allowed_special="all")
         assert ours.decode(ids) == theirs.decode(ids)
     assert ours.decode([302]) == theirs.decode([302])
+
+
+def long_list():
+    """A byte-level model with several merges a token, in the order of what they give."""
+    rng = random.Random(3)
+    texts = dict.fromkeys(spell(bytes(range(256))))
+    while len(texts) < 5000:
+        texts["".join(rng.choices(list(texts)[97:], k=2))] = None
+    merges = [(text[:at], text[at:]) for text in texts for at in range(1, len(text)) if text[:at] in texts and text[at:] in texts]
+    vocab = {text: number for number, text in enumerate(texts)}
+    joined = b"".join(vocab[left + right].to_bytes(4, "little") for left, right in merges)
+    return Spec("long", models.bpe_from_merges(vocab, merges, joined=joined), pretokenizers.ByteLevel(add_prefix_space=False))
+
+
+def test_merges_that_are_used_are_kept_in_a_plain_file_and_forgotten_with_the_list():
+    spec = long_list()
+    model = binary.loads(binary.dumps(spec, packed=False)).model
+    assert model == spec.model and len(model.used) == (len(model.joined) // 4 + 7) // 8 and not spec.model.used
+    assert model.replace(ignore_merges=True).used and pickle.loads(pickle.dumps(model)) == model
+    for change in ("tokens", "merges", "joined"):
+        assert not model.replace(**{change: getattr(model, change)}).used
+    with pytest.raises(ValueError, match="one bit"):
+        model.replace(used=bytes(model.used) + b"x")
+
+
+def test_file_of_version_3_whose_records_have_fewer_fields_is_read():
+    spec = long_list()
+    good = binary.dumps(spec)
+    size = int.from_bytes(good[64:68], "little")
+    said = json.loads(good[68 : 68 + size])
+    del said["spec"]["model"]["used"]
+    short = json.dumps(said, separators=(",", ":")).encode()
+    meta = size.to_bytes(4, "little") + short.ljust(size) + good[68 + size : 64 + int.from_bytes(good[40:44], "little")]
+    table = spec.model.tokens
+    for packed in (True, False):
+        assert binary.loads(write_pack(table.data, table.ends, table.ids, meta, packed, 3)) == spec
 
 
 def test_forged_tables_by_bytes_are_refused():

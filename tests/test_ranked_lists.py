@@ -5,6 +5,8 @@ import random
 import pytest
 
 import ctok
+from ctok._native.files import used_merges
+from ctok.formats import binary
 from ctok.stages.models import build_model
 from ctok.stagespecs.models import bpe_from_merges
 from flow_files import bpe, byte_level, document
@@ -42,10 +44,13 @@ def file_of(vocab, merges, ignore_merges):
     return document(bpe(vocab, merges, ignore_merges=ignore_merges), [], pre_tokenizer=byte_level(), decoder=byte_level())
 
 
-def both(tmp_path, file):
+def both(tmp_path, file, kept=False):
+    """Ours, `kept` in the binary form, and the reference."""
     path = tmp_path / "tokenizer.json"
     path.write_text(file, encoding="utf-8")
-    return ctok.load(path), tokenizers.Tokenizer.from_file(str(path))
+    if kept:
+        binary.dump(ctok.load(path).spec, tmp_path / "kept.bin")
+    return ctok.load(tmp_path / "kept.bin" if kept else path), tokenizers.Tokenizer.from_file(str(path))
 
 
 def texts(rng, vocab):
@@ -58,13 +63,15 @@ def texts(rng, vocab):
         yield "1".join(words[at : at + 50])
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["file", "binary"])
 @pytest.mark.parametrize("ignore_merges", [False, True])
 @pytest.mark.parametrize("again", [0.0, 0.5, 1.0])
-def test_random_lists_in_the_order_of_their_ids_merge_as_the_reference_does(tmp_path, again, ignore_merges):
-    rng = random.Random(f"{again} {ignore_merges}")
+def test_random_lists_in_the_order_of_their_ids_merge_as_the_reference_does(tmp_path, again, ignore_merges, kept):
+    rng = random.Random(f"{again} {ignore_merges} {kept}")
     vocab, merges = random_list(rng, again=again)
-    ours, live = both(tmp_path, file_of(vocab, merges, ignore_merges))
+    ours, live = both(tmp_path, file_of(vocab, merges, ignore_merges), kept)
     assert ours.flow.model.is_ranked
+    assert 0 < sum(byte.bit_count() for byte in ours.spec.model.used) < len(merges) if kept else not ours.spec.model.used
     for text in texts(rng, vocab):
         wanted = live.encode(text).ids
         assert ours.encode(text) == wanted
@@ -88,13 +95,16 @@ def test_merges_are_left_out_as_by_a_list_that_is_not_ranked():
     vocab, merges = random_list(random.Random(6), again=0.5)
     joined = b"".join(vocab[left + right].to_bytes(4, "little") for left, right in merges)
     ranked = build_model(bpe_from_merges(vocab, merges, joined=joined), byte_level=True)
+    used = used_merges(ranked.vocab, bpe_from_merges(vocab, merges).merges, joined)
+    short = build_model(bpe_from_merges(vocab, merges, joined=joined, used=used), byte_level=True)
     other = build_model(bpe_from_merges(vocab, merges), byte_level=True)
-    assert ranked.is_ranked and not other.is_ranked
+    assert ranked.is_ranked and short.is_ranked and not other.is_ranked
     words = [word for word in vocab if len(word) > 6 and set(word) <= set(LETTERS)][:60]
     for seed, word in enumerate(words):
         for alpha in (0, 0.2, 0.7, 1):
-            assert ranked.sample(word, alpha, seed=seed) == other.sample(word, alpha, seed=seed)
-        assert ranked.encode_with_ends(word.encode()) == other.encode_with_ends(word.encode())
+            assert ranked.sample(word, alpha, seed=seed) == short.sample(word, alpha, seed=seed) == other.sample(word, alpha, seed=seed)
+        for one in (ranked, short):
+            assert one.encode_with_ends(word.encode()) == other.encode_with_ends(word.encode())
 
 
 @pytest.mark.parametrize("spoil", ["order", "twice", "byte", "small"])

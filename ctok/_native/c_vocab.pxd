@@ -62,7 +62,7 @@ cdef extern from "ctok_vocab.h" nogil:
                                 const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
                                 uint32_t *bad)
     ctok_status ctok_vocab_join(ctok_vocab *v, const uint8_t *splits)
-    ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n)
+    ctok_status ctok_vocab_join_listed(ctok_vocab *v, const uint32_t *pairs, const ctok_id *joined, size_t n, const uint8_t *used)
     void ctok_vocab_free(ctok_vocab *v)
     ctok_id ctok_vocab_find(const ctok_vocab *v, const uint8_t *p, size_t n)
     const unsigned int CTOK_SPLIT_UNKNOWN

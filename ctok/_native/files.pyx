@@ -154,8 +154,8 @@ def read_pack(buffer, path=None):
     Returns
     -------
     tuple
-        ``(meta, data, ends, ids)``: bytes first (version 3: a memoryview of `buffer`), then memoryviews: of a block of their own (packed)
-        or of `buffer` (plain).
+        ``(meta, data, ends, ids)``: bytes first (from version 3 on a memoryview of `buffer`), then memoryviews: of a block of their own
+        (packed) or of `buffer` (plain).
 
     Raises
     ------
@@ -206,7 +206,7 @@ def write_pack(data, ends, ids, meta, packed=True, uint32_t version=2):
     Raises
     ------
     ValueError
-        The tokens are not a table: not strictly ascending (a plain one of version 3 may hold a token again), one too long, an offset
+        The tokens are not a table: not strictly ascending (from version 3 on a plain one may hold a token again), one too long, an offset
         outside, an id of 2**31 or more.
     """
     cdef const uint8_t[::1] view_data = memoryview(data).cast("B")
@@ -229,12 +229,42 @@ def write_pack(data, ends, ids, meta, packed=True, uint32_t version=2):
 
 def splits(Vocab vocab not None):
     """Return what `spec.TokenTable` calls splits, or empty bytes where a token is too long for that."""
+    return b"" if vocab.v.longest > 255 else bytes(memoryview(left_lengths(vocab)).cast("I").tolist())
+
+
+def used_merges(Vocab vocab not None, merges, joined):
+    """Return what `spec.BPE` calls used.
+
+    Parameters
+    ----------
+    vocab
+        The vocabulary of a `MergeList` that is a rule by rank.
+    merges, joined
+        Its list, as `spec.BPE` has it.
+    """
     cdef const ctok_vocab *v = &vocab.v
-    cdef bytearray out = bytearray(v.n_tokens)
+    cdef const uint32_t[::1] pairs = memoryview(merges).cast("B").cast("I")
+    cdef const uint32_t[::1] whole = memoryview(joined).cast("B").cast("I")
+    cdef const uint32_t[::1] left = memoryview(left_lengths(vocab)).cast("I")
+    cdef uint32_t[::1] left_of = memoryview(bytearray(4 * v.n_ids)).cast("I")
+    cdef uint8_t[::1] used = bytearray((whole.shape[0] + 7) // 8)
+    cdef uint32_t k
+    cdef Py_ssize_t i
+    for k in range(v.n_tokens):
+        left_of[v.id_of[k]] = left[k]
+    for i in range(whole.shape[0]):
+        if v.by_id[pairs[2 * i]].len == left_of[whole[i]]:
+            used[i >> 3] |= <uint8_t>(1 << (i & 7))
+    return bytes(used)
+
+
+cdef bytearray left_lengths(Vocab vocab):
+    """How many bytes the left part of its last merge has, a uint32 for each token in byte order; 0 where merging does not give it."""
+    cdef const ctok_vocab *v = &vocab.v
+    cdef bytearray out = bytearray(4 * v.n_tokens)
+    cdef uint32_t[::1] left = memoryview(out).cast("I")
     cdef MergeScratch s
     cdef uint32_t k, n
-    if v.longest > 255:
-        return b""
     memset(&s, 0, sizeof(s))
     try:
         if scratch_reserve(&s, v.longest + 1) != CTOK_OK:
@@ -243,8 +273,8 @@ def splits(Vocab vocab not None):
             n = v.begin[k + 1] - v.begin[k]
             if n > 1:
                 merge_window(v, v.bytes + v.begin[k], n, &s)
-                out[k] = s.last_left if s.next[0] == n else 0
-        return bytes(out)
+                left[k] = s.last_left if s.next[0] == n else 0
+        return out
     finally:
         merge_scratch_free(&s)
 

@@ -15,7 +15,7 @@ cdef class MergeList(MergeModel):
     cdef bint _joins_unknown(self)
     cdef _set_first_pairs(self)
     cdef _set_crossing(self)
-    cdef _set_ranked(self)
+    cdef _set_ranked(self, used)
     cdef _set_listed(self)
     cdef _need_pairs(self)
     cdef _set_tables(self)

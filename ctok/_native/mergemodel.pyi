@@ -30,6 +30,7 @@ class MergeList(MergeModel):
         added: Iterable[tuple[str, int] | tuple[str, int, bool]] = (),
         joined: Buffer = b"",
         by_bytes: Buffer = b"",
+        used: Buffer = b"",
     ) -> MergeList: ...
     @property
     def is_ranked(self) -> bool: ...

@@ -63,7 +63,7 @@ cdef class MergeList(MergeModel):
         The tokens are spelled in the alphabet of visible characters that byte-level files use, and pretokens are the bytes themselves.
     added
         Added tokens, as `Vocab` takes special tokens; they only stand in `vocab`.
-    joined, by_bytes
+    joined, by_bytes, used
         As in `spec.BPE`.
 
     Attributes
@@ -83,7 +83,8 @@ cdef class MergeList(MergeModel):
     """
 
     def __cinit__(self, tokens, merges, unk_token=None, continuing_subword_prefix=None, end_of_word_suffix=None, fuse_unk=False,
-                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=(), joined=b"", by_bytes=b""):
+                  byte_fallback=False, ignore_merges=False, dropout=None, byte_level=False, added=(), joined=b"", by_bytes=b"",
+                  used=b""):
         cdef Merges *m = &self.m
         cdef Vocab pieces
         if byte_level:
@@ -98,7 +99,7 @@ cdef class MergeList(MergeModel):
         self._set_affixes((continuing_subword_prefix or "").encode(), (end_of_word_suffix or "").encode())
         self._merges, self._joined = merges, joined
         if byte_level and m.plain and joined and m.dropout <= 0 and self.vocab.doubled is None:
-            self._set_ranked()
+            self._set_ranked(used)
         # The texts as the file spells them are needed only where bytes do not say the same.
         if not byte_level or (m.plain and joined and spells_itself(unk_token) and (
                 m.ranked != NULL or self._set_pairs(self.vocab, merges, joined))):
@@ -252,14 +253,15 @@ cdef class MergeList(MergeModel):
                 border = <uint32_t>last[pairs[2 * i]] << 8 | first[pairs[2 * i + 1]]
                 m.crossing[border] = <uint32_t>i
 
-    cdef _set_ranked(self):
+    cdef _set_ranked(self, used):
         """Make the table of a rule by rank, if the list is one."""
         cdef ctok_vocab *v = &self.vocab.v
         cdef const uint32_t[::1] pairs = memoryview(self._merges).cast("B").cast("I")
         cdef const uint32_t[::1] joined = memoryview(self._joined).cast("B").cast("I")
-        if pairs.shape[0] != 2 * joined.shape[0]:
+        cdef const uint8_t[::1] lasts = memoryview(used).cast("B")
+        if pairs.shape[0] != 2 * joined.shape[0] or (lasts.shape[0] and lasts.shape[0] != (joined.shape[0] + 7) // 8):
             return
-        if ctok_vocab_join_listed(v, &pairs[0], &joined[0], joined.shape[0]) != CTOK_OK:
+        if ctok_vocab_join_listed(v, &pairs[0], &joined[0], joined.shape[0], &lasts[0] if lasts.shape[0] else NULL) != CTOK_OK:
             raise MemoryError("no memory for the merges")
         if v.joins.slots != NULL:
             self.m.ranked = v

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
-_TABLES = ("tokens", "merges", "joined", "by_bytes", "mode")  # of a model; the files have their own
+_TABLES = ("tokens", "merges", "joined", "by_bytes", "used", "mode")  # of a model; the files have their own
 
 
 def compared(spec: Spec, to: str) -> Conversion:

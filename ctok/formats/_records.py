@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-_VIEWS = ("merges", "joined", "by_bytes", "scores", "types")  # fields that may be views of the file; other bytes are copied out of it
+_NONE = type(None)
+# Fields that may be views of the file; other bytes are copied out of it.
+_VIEWS = ("merges", "joined", "by_bytes", "used", "scores", "types")
 
 
 def encode(value: Any, columns: list[Buffer], tables: list[TokenTable], field: str = "") -> Any:
@@ -26,6 +28,8 @@ def encode(value: Any, columns: list[Buffer], tables: list[TokenTable], field: s
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (tuple, list)):
+        if len(value) > 1 and (kind := _kind_of_all(value)) is not None:
+            return {"all": _name(kind), "rows": [[getattr(item, name) for name in kind.__slots__] for item in value]}
         return [encode(item, columns, tables, field) for item in value]
     if isinstance(value, (bytes, memoryview)):
         columns.append(value)
@@ -36,8 +40,21 @@ def encode(value: Any, columns: list[Buffer], tables: list[TokenTable], field: s
         return {"table": len(tables) - 1, "splits": len(columns) - 1}
     if isinstance(value, Record):
         fields = {name: encode(getattr(value, name), columns, tables, name) for name in value.__slots__}
-        return {"is": f"{type(value).__module__.partition('.')[2]}.{type(value).__name__}"} | fields
+        return {"is": _name(type(value))} | fields
     raise SpecError(f"a binary vocabulary cannot hold {type(value).__name__} {value!r}")
+
+
+def _name(kind: type[Record]) -> str:
+    return f"{kind.__module__.partition('.')[2]}.{kind.__name__}"
+
+
+def _kind_of_all(values: Sequence[Any]) -> type[Record] | None:
+    """The class of records that are all of one and hold nothing but what JSON can say: such as added tokens, of which there may be many."""
+    kind = type(values[0])
+    plain = isinstance(values[0], Record) and all(
+        type(item) is kind and all(isinstance(getattr(item, name), (str, int, float, _NONE)) for name in kind.__slots__) for item in values
+    )
+    return kind if plain else None
 
 
 def decode(value: Any, columns: Sequence[memoryview], tables: Sequence[TokenTable]) -> Any:
@@ -53,12 +70,15 @@ def decode(value: Any, columns: Sequence[memoryview], tables: Sequence[TokenTabl
     if not isinstance(value, dict):
         return value
     if "is" in value:
-        fields = {
-            name: decode(field, columns, tables) if isinstance(field, (dict, list)) else field
-            for name, field in value.items()
-            if name != "is"
-        }
-        return _kind(value["is"])(**fields)
+        fields = dict(value)
+        kind = _kind(fields.pop("is"))
+        for name, field in fields.items():
+            if type(field) is dict or type(field) is list:
+                fields[name] = decode(field, columns, tables)
+        return kind(**fields)
+    if "all" in value:
+        kind = _kind(value["all"])
+        return [kind(*row) for row in value["rows"]]
     if "table" in value:
         table = tables[value["table"]]
         return TokenTable(table.data, table.ends, table.ids, columns[value["splits"]])

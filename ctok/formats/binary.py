@@ -6,9 +6,9 @@ Version 2, for what a rank file can be: one field after the other, each a little
 split pattern, SHA-256 (hex) of the rank file it was made from, source, the table's splits (spec.TokenTable); then for each added token its
 id (4 bytes), a flag (1 byte, special) and its text in one field.
 
-Version 3, for every other spec: a little-endian uint32 length and as many bytes of JSON (`_records`): the spec, with its buffers given by
+Version 4, for every other spec: a little-endian uint32 length and as many bytes of JSON (`_records`): the spec, with its buffers given by
 number, the SHA-256, and each buffer's offset and size; then, from the next multiple of 64 of the file on, the buffers, each from a multiple
-of 64 on.
+of 64 on. In version 3 records have no fields that came later.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["dump", "dumps", "load", "loads"]
 
 _HEADER = 64  # bytes before the meta bytes
+_ANY, _NEWEST = 3, 4  # versions that hold any spec
 _CURE = "Make it again from the original vocabulary file."
 
 
@@ -61,7 +62,7 @@ def read(data: Buffer, path: str | PathLike[str] | None = None) -> tuple[Spec, s
     where = None if path is None else os.fspath(path)
     meta, tokens, ends, ids = read_pack(data, where)
     try:
-        if pack_version(data) == 3:
+        if pack_version(data) >= _ANY:
             return _read_any(memoryview(meta), TokenTable(tokens, ends, ids))
         name, mode, pattern, digest, source, splits, added = _read_meta(bytes(meta))
         return Spec(name, BPE(TokenTable(tokens, ends, ids, splits), mode), Split(pattern), added, source=source or None), digest
@@ -112,7 +113,7 @@ def _dump_any(spec: Spec, packed: bool, sha256: str) -> bytes:
     from ._records import encode
 
     if not packed:
-        spec = _with_bytes(spec)
+        spec = _with_tables(spec)
     columns: list[Any] = []
     tables: list[TokenTable] = []
     for part in ("model", "pre_tokenizer", "normalizer", "post_processor", "decoder", "truncation", "padding"):
@@ -133,13 +134,13 @@ def _dump_any(spec: Spec, packed: bool, sha256: str) -> bytes:
         meta += bytes(_aligned(len(column)) - len(column))
     table = tables[0]
     try:
-        return write_pack(table.data, table.ends, table.ids, meta, packed, 3)
+        return write_pack(table.data, table.ends, table.ids, meta, packed, _NEWEST)
     except ValueError as error:
         raise SpecError(f"{spec.name!r} cannot be written as a binary vocabulary: {error}") from error
 
 
-def _with_bytes(spec: Spec) -> Spec:
-    """The same with the tokens of a byte-level model by their bytes, too: half of the time to load it is finding them."""
+def _with_tables(spec: Spec) -> Spec:
+    """The same with what a byte-level model is slow to find out: its tokens by their bytes, and which merges of its list are ever used."""
     if type(spec.model) is not BPE or spec.model.merges is None or spec.model.by_bytes or spec.pre_tokenizer is None:
         return spec
     from .._native.mergemodel import table_by_bytes
@@ -148,7 +149,20 @@ def _with_bytes(spec: Spec) -> Spec:
     if not is_byte_level(spec.pre_tokenizer):
         return spec
 
-    return spec.replace(model=spec.model.replace(by_bytes=table_by_bytes(spec.model.tokens)))
+    return spec.replace(model=_with_used(spec.model.replace(by_bytes=table_by_bytes(spec.model.tokens))))
+
+
+def _with_used(model: BPE) -> BPE:
+    from .._native.files import used_merges
+    from .._native.mergemodel import MergeList
+
+    if not model.joined or model.merges is None or model.continuing_subword_prefix or model.end_of_word_suffix:
+        return model
+    try:
+        found = MergeList(model.tokens, model.merges, ignore_merges=True, byte_level=True, joined=model.joined, by_bytes=model.by_bytes)
+    except SpecError:  # a tokenizer that is built from it says what is wrong
+        return model
+    return model.replace(used=used_merges(found.vocab, model.merges, model.joined)) if found.is_ranked else model
 
 
 def _read_any(meta: memoryview, table: TokenTable) -> tuple[Spec, str]:

@@ -50,6 +50,9 @@ class BPE(Record):
         tokenizer a search when it is built. Empty: not known. Wrong ones give wrong ids.
     by_bytes
         Of a byte-level file the tokens by the bytes that they spell, as ctok's own form of files holds them; the same holds for it.
+    used
+        Of a list in the order of the ids that it gives, which merges a text ever needs: a bit a merge, lowest bits first; the same holds
+        for it.
     """
 
     __slots__ = (  # noqa: RUF023 - the order of the constructor
@@ -65,8 +68,9 @@ class BPE(Record):
         "ignore_merges",
         "joined",
         "by_bytes",
+        "used",
     )
-    _unequal = ("joined", "by_bytes")
+    _unequal = ("joined", "by_bytes", "used")
     tokens: TokenTable
     mode: str
     merges: bytes | memoryview | None
@@ -79,6 +83,7 @@ class BPE(Record):
     ignore_merges: bool
     joined: bytes | memoryview
     by_bytes: bytes | memoryview
+    used: bytes | memoryview
 
     def __init__(
         self,
@@ -94,6 +99,7 @@ class BPE(Record):
         ignore_merges: bool = False,
         joined: Buffer = b"",
         by_bytes: Buffer = b"",
+        used: Buffer = b"",
     ) -> None:
         if merges is not None and type(merges) is not bytes:
             merges = memoryview(merges).cast("B")
@@ -101,10 +107,14 @@ class BPE(Record):
             joined = memoryview(joined).cast("B")
         if type(by_bytes) is not bytes:
             by_bytes = memoryview(by_bytes).cast("B")
+        if type(used) is not bytes:
+            used = memoryview(used).cast("B")
         if mode == "merges" and (merges is None or len(merges) % 8):
             raise ValueError("a model with a list of merges needs two 4-byte ids a merge")
         if joined and (merges is None or len(joined) * 2 != len(merges)):
             raise ValueError("what merges give must be one 4-byte id a merge")
+        if used and len(used) != (len(joined) // 4 + 7) // 8:
+            raise ValueError("which merges are used must be one bit for each of the merges whose ids are given")
         self._set(
             tokens=tokens,
             mode=mode,
@@ -118,11 +128,14 @@ class BPE(Record):
             ignore_merges=bool(ignore_merges),
             joined=joined,
             by_bytes=by_bytes,
+            used=used,
         )
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed. What follows from a changed one is forgotten: what merges give, the tokens by bytes."""
-        forgotten = {"joined": b""} if {"tokens", "merges", "continuing_subword_prefix"} & changes.keys() else {}
+        """Return a copy with some fields changed. What follows from a changed one is forgotten: of merges and of tokens by their bytes."""
+        forgotten = {"joined": b"", "used": b""} if {"tokens", "merges", "continuing_subword_prefix"} & changes.keys() else {}
+        if "joined" in changes:
+            forgotten["used"] = b""
         if "tokens" in changes:
             forgotten["by_bytes"] = b""
         return super().replace(**forgotten | changes)

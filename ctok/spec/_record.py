@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
 MAX_ID = 2**31 - 1
+_put = object.__setattr__  # looked up once: a vocabulary may have thousands of added tokens
 
 
 class Record:
@@ -22,7 +23,7 @@ class Record:
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
-            object.__setattr__(self, name, value)
+            _put(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")

@@ -63,6 +63,7 @@ def _bpe(record: BPE, byte_level: bool, added: tuple[Declared, ...]) -> Model:
         added=added,
         joined=record.joined,
         by_bytes=record.by_bytes,
+        used=record.used,
     )
 
 
