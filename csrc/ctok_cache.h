@@ -197,13 +197,25 @@ static inline int ctok_cache_many(const uint64_t key[2]) {
     return ((key[0] | key[1]) & UINT64_C(0x8080808080808080)) != 0;
 }
 
-/* ctok_cache_long - the entry for p[0..n), n <= 31, with its key computed; it holds the text iff the function returns 1. */
-static inline int ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
+static inline void ctok_cache_long_place(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
     memset(key, 0, 32);
     memcpy(key, p, n);
     key[3] |= (uint64_t)n << 56;
     *entry = c->longs + (ctok_cache_hash(c, key, 4) & (((uint64_t)1 << CTOK_CACHE_LONG_BITS) - 1));
+}
+
+/* ctok_cache_long - the entry for p[0..n), n <= 31, with its key computed; it holds the text iff the function returns 1. */
+static inline int ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
+    ctok_cache_long_place(c, p, n, key, entry);
     return memcmp((*entry)->key, key, 32) == 0;
+}
+
+/* ctok_cache_long_fetch - begin to fetch the entry for p[0..n), n <= 31. */
+static inline void ctok_cache_long_fetch(const ctok_cache *c, const uint8_t *p, size_t n) {
+    uint64_t key[4];
+    ctok_long_entry *entry;
+    ctok_cache_long_place(c, p, n, key, &entry);
+    CTOK_PREFETCH(entry);
 }
 
 /* ctok_cache_long_put - remember the ids of a long text (n <= 7). */

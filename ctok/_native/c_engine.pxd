@@ -37,6 +37,7 @@ cdef extern from "ctok_cache.h" nogil:
     void ctok_cache_put(ctok_short_entry *line, const uint64_t *key, const ctok_id *ids, size_t n)
     bint ctok_cache_many(const uint64_t *key)
     bint ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t *key, ctok_long_entry **entry)
+    void ctok_cache_long_fetch(const ctok_cache *c, const uint8_t *p, size_t n)
     void ctok_cache_long_put(ctok_long_entry *entry, const uint64_t *key, const ctok_id *ids, size_t n)
 
 cdef extern from "ctok_literals.h" nogil:

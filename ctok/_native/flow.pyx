@@ -17,7 +17,8 @@ from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free
 from ctok._native.c_engine cimport (
-    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_probe, ctok_cache_repeat)
+    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_long_fetch, ctok_cache_probe,
+    ctok_cache_repeat)
 from ctok._native.c_mergelist cimport ctok_safecut_next
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
@@ -332,6 +333,11 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
     n_misses = ctok_cache_probe(&c.cache, p, start, c.stops, n, end, c.keys, c.found, c.misses)
     n_misses = ctok_cache_distinct(&c.cache, p, start, c.stops, c.keys, c.found, c.misses, n_misses, c.repeats, &n_repeats)
     c.side.n = 0
+    for k in range(n_misses):
+        i = c.misses[k]
+        begin = begin_of(c, start, i)
+        if c.stops[i] - begin <= CTOK_CACHE_LONG:
+            ctok_cache_long_fetch(&c.cache, p + begin, c.stops[i] - begin)
     for k in range(n_misses):
         i = c.misses[k]
         begin = begin_of(c, start, i)
