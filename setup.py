@@ -77,7 +77,7 @@ MODULES = {
     "texts": ["mem", "stops"],
     "tiktoken_calls": [],
     "unicode": ["unicode"],
-    "unigram": ["mem", "trie"],
+    "unigram": ["finepath", "mem", "trie"],
     "unigram_open": ["mem"],
     "visible": ["mem"],
     "viterbi": ["mem"],

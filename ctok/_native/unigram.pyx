@@ -3,6 +3,8 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 
+from ctok._native.c_finepath cimport (
+    ctok_finepath_find, ctok_finepath_free, ctok_finepath_init, ctok_fineplaces, ctok_finestep)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_reserve
 from ctok._native.c_trie cimport ctok_trie_free, ctok_trie_init
 from ctok._native.c_vocab cimport (
@@ -17,6 +19,12 @@ from ..errors import SpecError
 
 cdef enum:
     LONG = 1 << 14              # bytes from which on a whole pretoken is encoded as an open one
+    SHORT = 63                  # bytes of the longest that is searched at once, as csrc/ctok_finepath.h says
+
+# What the encoding of whole pretokens needs.
+cdef struct Scratch:
+    UnigramScratch room
+    ctok_fineplaces places
 
 cdef double PENALTY = 10.0      # what an unknown character costs beyond the least probable piece
 
@@ -25,6 +33,7 @@ cdef class ScoredPieces(Model):
     """What the unigram models of all formats share."""
 
     def __dealloc__(self):
+        ctok_finepath_free(&self.m.fine)
         ctok_trie_free(&self.m.trie)
         ctok_mem_free(self.m.score_of)
         ctok_mem_free(self.m.id_of)
@@ -106,6 +115,8 @@ cdef class Unigram(ScoredPieces):
         for b in range(256):
             self.m.byte_ids[b] = table_find(&self.m.trie, self.m.id_of, b"<0x%02X>" % b)
         set_unigram(self)
+        if unk_id is not None and ctok_finepath_init(&self.m.fine, &self.m.trie, self.m.score_of, table.n) == CTOK_ERR_MEMORY:
+            raise MemoryError("no memory for the model")
 
     def nbest(self, pretoken, k):
         """Return the `k` best paths of a pretoken, or all if there are fewer, as (ids, score), best first.
@@ -215,12 +226,12 @@ cdef void set_unigram(ScoredPieces model):
 # ---- a whole pretoken ----
 
 cdef void *unigram_scratch_new(const void *model) noexcept nogil:
-    return ctok_mem_zeroed(1, sizeof(UnigramScratch))
+    return ctok_mem_zeroed(1, sizeof(Scratch))
 
 
 cdef void unigram_scratch_free(void *scratch) noexcept nogil:
     if scratch != NULL:
-        unigram_unreserve(<UnigramScratch *>scratch)
+        unigram_unreserve(&(<Scratch *>scratch).room)
         ctok_mem_free(scratch)
 
 
@@ -249,11 +260,11 @@ cdef ctok_status unigram_reserve(UnigramScratch *s, size_t n) noexcept nogil:
 cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t *p, size_t n, ctok_ids *ids,
                                 ctok_ids *ends) noexcept nogil:
     cdef const UnigramModel *m = <const UnigramModel *>model
-    cdef UnigramScratch *s = <UnigramScratch *>scratch
+    cdef UnigramScratch *s = &(<Scratch *>scratch).room
     cdef size_t i, next = 0, first = ids.n, first_end = ends.n if ends != NULL else 0
     cdef ctok_status status
-    if n > LONG and ends == NULL:
-        status = encode_long(m, p, n, ids)
+    if ends == NULL and (n > LONG or (0 < n <= SHORT and m.fine.scores != NULL)):
+        status = encode_long(m, p, n, ids) if n > LONG else encode_short(m, <Scratch *>scratch, p, n, ids)
         if status != CTOK_OK:
             ids.n = first
         return status
@@ -273,6 +284,31 @@ cdef ctok_status unigram_encode(const void *model, void *scratch, const uint8_t 
         if ends != NULL:
             ends.n = first_end
     return status
+
+
+cdef ctok_status encode_short(const UnigramModel *m, Scratch *s, const uint8_t *p, size_t n, ctok_ids *ids) noexcept nogil:
+    cdef ctok_finestep steps[SHORT]
+    cdef const ctok_finestep *first
+    cdef ctok_id *to
+    cdef size_t i, start = 0, count = ctok_finepath_find(&m.fine, &s.places, p, n, steps + SHORT)
+    cdef bint some_unknown = False
+    cdef ctok_status status = ctok_ids_reserve(ids, count) if count else CTOK_ERR_UTF8
+    if status != CTOK_OK:
+        return status
+    to = ids.at + ids.n
+    first = steps + (SHORT - count)
+    for i in range(count):
+        to[i] = m.id_of[first[i].piece]
+        some_unknown |= to[i] == m.unk
+    if not some_unknown:
+        ids.n += count
+        return CTOK_OK
+    status = unigram_reserve(&s.room, n + 1)
+    for i in range(count if status == CTOK_OK else 0):
+        s.room.nodes[first[i].end].size = first[i].end - <uint32_t>start
+        s.room.nodes[first[i].end].piece = first[i].piece
+        start = first[i].end
+    return unigram_give_path(m, &s.room, p, n, ids, NULL) if status == CTOK_OK else status
 
 
 cdef ctok_status unigram_give_path(const UnigramModel *m, UnigramScratch *s, const uint8_t *p, size_t n, ctok_ids *ids,

@@ -1,5 +1,6 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from ctok._native.c_finepath cimport ctok_finepath
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_trie cimport ctok_trie
 from ctok._native.c_vocab cimport ctok_id, ctok_status
@@ -14,6 +15,7 @@ cdef struct UnigramModel:
     ctok_id byte_ids[256]       # pieces of bytes, or NO_ID
     bint single                 # as SentencePiece: scores are added up in single precision, and unknown characters are never a piece
     size_t longest              # bytes of the longest piece
+    ctok_finepath fine          # for short pretokens; without scores if there is none
 
 # A place in the text, and the best path to it.
 cdef struct Node:
