@@ -6,6 +6,9 @@ Every figure comes from a process of its own. In each round the engines take tur
 differ from those of `sentencepiece` is not timed. Rates are in megabytes of UTF-8 a second of processor time, loading in milliseconds,
 n-best and sampling in microseconds a line of text; ratios are medians over the rounds, above 1 where an engine is the faster one.
 
+`nbest` are the 16 best ways to cut each line; `sample` draws one of all ways, with an alpha of 0.1, which for BPE models is the probability
+of leaving out a merge; `sample16` and `sample64` draw one of so many best ways. What is drawn is not compared.
+
 `encode` is the first large text of a fresh process, a million characters; `steady` is the whole file in one call, also in a fresh process:
 what is done once for each process counts for less there, and what an engine remembers for more.
 
@@ -31,14 +34,16 @@ LINES = 1000  # so many that a beginning does not count
 WARM_UP = "Good morning, Zo\u00eb! \u4e16\u754c 123 x = y[10];"
 ENGINES = ("ctok", "sentencepiece", "tokenizers", "kitoken", "tokie", "gigatoken", "tuetoken", "simple-sentencepiece")
 READ_JSON = ("tokenizers", "tokie", "tuetoken")
-TASKS = ("encode", "steady", "nbest", "sample", "load", "line")
+BY_LINES = ("nbest", "sample", "sample16", "sample64")
+TASKS = ("encode", "steady", *BY_LINES, "load", "line")
 
 
 # ---- the worker: one engine, one model, one task ----
 
 
 class Engine:
-    """`load()` returns what encodes a str to a list of ids; the others may be missing. They take what `load` made."""
+    """`load()` returns what encodes a str to a list of ids; the others may be missing. They take what `load` made, `sample` also how many
+    of the best ways it draws from, or None."""
 
     def __init__(self, load, nbest=None, sample=None):
         self.load, self.nbest, self.sample = load, nbest, sample
@@ -54,7 +59,7 @@ def _ctok(path, _):
     def nbest(line):
         return [ids for ids, _ in load.tokenizer.nbest(line, 16)]
 
-    return Engine(load, nbest, lambda line: load.tokenizer.sample(line, 0.1, seed=1))
+    return Engine(load, nbest, lambda line, size: load.tokenizer.sample(line, 0.1, size, seed=1))
 
 
 def _sentencepiece(path, _):
@@ -64,8 +69,8 @@ def _sentencepiece(path, _):
         load.processor = sentencepiece.SentencePieceProcessor(model_file=path)
         return load.processor.encode
 
-    def sample(line):
-        return load.processor.encode(line, enable_sampling=True, alpha=0.1, nbest_size=-1)
+    def sample(line, size):
+        return load.processor.encode(line, enable_sampling=True, alpha=0.1, nbest_size=-1 if size is None else size)
 
     return Engine(load, lambda line: load.processor.nbest_encode(line, nbest_size=16), sample)
 
@@ -154,15 +159,17 @@ def work(name, task, path, converted, text_path):
         ids = encode(text)
         taken = process_time() - start
         return {"figure": len(text.encode()) / 1e6 / taken, "ids": fingerprint(ids)}
-    call = getattr(engine, task)
+    call = engine.nbest if task == "nbest" else engine.sample
     if call is None:
         raise RuntimeError("has none")
+    arguments = () if task == "nbest" else (int(task.removeprefix("sample") or 0) or None,)
     lines = text.splitlines()
-    call(lines[0])
+    call(lines[0], *arguments)
     start = process_time()
     for line in lines:
-        call(line)
-    return {"figure": (process_time() - start) / len(lines) * 1e6, "ids": None}
+        call(line, *arguments)
+    taken = process_time() - start
+    return {"figure": taken / len(lines) * 1e6, "ids": fingerprint([call(line) for line in lines]) if task == "nbest" else None}
 
 
 # ---- the parent ----
@@ -197,7 +204,7 @@ def inputs(task, kind, text, rounds, megabytes):
             yield "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=int(megabytes * 1e6)))
         elif task == "line":
             yield "".join(map(chr, rng.choices(range(0x4E00, 0x9FA6), k=int(megabytes * 1e6) // 3)))
-        elif task in ("nbest", "sample"):
+        elif task in BY_LINES:
             lines = [line for line in text.splitlines() if 20 <= len(line) <= 200]
             yield "\n".join(lines[number * LINES : (number + 1) * LINES])
         elif task == "steady":
@@ -218,7 +225,7 @@ def compare(task, path, converted, kind, engines, given, folder):
         for name, python in engines.items():
             if not any("error" in answer for answer in found[name]):
                 found[name].append(run(name, python, task, path, converted or "", text_path))
-    base, unit = found["sentencepiece"], {"load": "ms", "nbest": "us a line", "sample": "us a line"}.get(task, "MB/s")
+    base, unit = found["sentencepiece"], "ms" if task == "load" else "us a line" if task in BY_LINES else "MB/s"
     lines = []
     for name, answers in found.items():
         reason = next((answer["error"] for answer in answers if "error" in answer), None)

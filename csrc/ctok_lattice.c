@@ -162,6 +162,11 @@ ctok_status ctok_lattice_share(ctok_lattice *l, double alpha) {
         double *shares = l->shares + lo, total = 0;
         uint32_t best = 0;
         if (k == 0) continue;
+        if (k == 1) {
+            unit[e] = alpha * tokens->score + unit[tokens->start];
+            *shares = l->totals[e] = l->totals[tokens->start];
+            continue;
+        }
         for (uint32_t i = 0; i < k; i++) {
             shares[i] = alpha * tokens[i].score + unit[tokens[i].start];
             if (shares[i] > shares[best]) best = i;

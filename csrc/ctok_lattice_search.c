@@ -7,6 +7,10 @@
  * The order of equal ones is that of a heap as the reference has it, and it depends on all that waits in it. But most of that is never taken
  * out. So the best are first searched for with room for as many tails as ways are still wanted, in order; the others are dropped. If what is
  * taken out is always higher than all that waits and all that was dropped, the heap would have given the same. Else it is asked.
+ *
+ * Where their order does not matter, less will do. Of each tail look at the lowest promise on the way to it: whatever the order of equal
+ * ones, tails are taken out in descending order of that. So the heap would have given the same ways if all that waits and all that was
+ * dropped in the end is lower than the lowest that was taken out.
  */
 #include <math.h>
 #include <string.h>
@@ -161,9 +165,11 @@ static ctok_status thin_out(search *x, size_t most) {
 
 /* Append a whole tail to what was found. */
 static ctok_status give(const search *x, waiting whole, ctok_ways *found) {
-    for (uint32_t at = x->tails[whole.tail].next; x->tails[at].token != PAST; at = x->tails[at].next) {
-        if (ctok_ids_push(&found->tokens, x->tails[at].token) != CTOK_OK) return CTOK_ERR_MEMORY;
-    }
+    if (ctok_ids_reserve(&found->tokens, x->l->n) != CTOK_OK) return CTOK_ERR_MEMORY;
+    ctok_id *to = found->tokens.at + found->tokens.n;
+    const tail *t = x->tails + x->tails[whole.tail].next;
+    for (; t->token != PAST; t = x->tails + t->next) *to++ = t->token;
+    found->tokens.n = (size_t)(to - found->tokens.at);
     return ctok_ways_close(found, x->tails[whole.tail].sum, whole.promise);
 }
 
@@ -258,28 +264,31 @@ static ctok_status extend_in_order(search *x, uint32_t at, size_t room, double *
     return CTOK_OK;
 }
 
-/* As find, with room for what may be wanted only. *is_certain: it is what find would have found. */
-static ctok_status find_in_order(search *x, size_t k, ctok_ways *found, int *is_certain) {
-    double lost = -INFINITY;
+/* As find, with room for what may be wanted only. *is_certain: it is what find would have found; in any order, if that does. */
+static ctok_status find_in_order(search *x, size_t k, int any_order, ctok_ways *found, int *is_certain) {
+    double lost = -INFINITY, low = INFINITY;
     ctok_status status = CTOK_OK;
     *is_certain = 0;
     while (status == CTOK_OK && x->n_heap && found->ends.n < k) {
         const waiting first = x->heap[--x->n_heap];
-        if (!(first.promise > lost) || (x->n_heap && !(x->heap[x->n_heap - 1].promise < first.promise))) return CTOK_OK;
+        const int is_higher = first.promise > lost && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < first.promise);
+        if (!is_higher && !any_order) return CTOK_OK;
+        if (!(first.promise >= low)) low = first.promise;
         if (is_whole(x, first.tail)) status = give(x, first, found);
         else status = extend_in_order(x, first.tail, k - found->ends.n, &lost);
     }
-    *is_certain = found->ends.n == k || lost == -INFINITY;
+    if (found->ends.n < k) *is_certain = lost == -INFINITY;
+    else *is_certain = !any_order || (lost < low && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < low));
     return status;
 }
 
-static ctok_status best_of(search *x, size_t k, ctok_ways *found) {
+static ctok_status best_of(search *x, size_t k, int any_order, ctok_ways *found) {
     int is_certain = 0;
     ctok_status status = begin_best(x);
     if (status == CTOK_OK && k <= CHOSEN) {
         status = reserve_heap(x, k);
         if (status == CTOK_OK) status = add_tail(x, x->end, 0, PAST, PAST);
-        if (status == CTOK_OK) status = find_in_order(x, k, found, &is_certain);
+        if (status == CTOK_OK) status = find_in_order(x, k, any_order, found, &is_certain);
     }
     if (status != CTOK_OK || is_certain) return status;
     found->tokens.n = found->ends.n = x->n_tails = x->n_heap = 0;
@@ -287,12 +296,20 @@ static ctok_status best_of(search *x, size_t k, ctok_ways *found) {
     return status == CTOK_OK ? find(x, k, extend_best, CROWD, k <= CHOSEN / 10 ? 10 * k : CHOSEN, found) : status;
 }
 
-ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found) {
+static ctok_status search_best(const ctok_lattice *l, size_t k, int any_order, ctok_ways *found) {
     search x;
     begin(&x, l, found);
-    const ctok_status status = best_of(&x, k, found);
+    const ctok_status status = best_of(&x, k, any_order, found);
     search_free(&x);
     return status;
+}
+
+ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found) {
+    return search_best(l, k, 0, found);
+}
+
+ctok_status ctok_lattice_best_any(const ctok_lattice *l, size_t k, ctok_ways *found) {
+    return search_best(l, k, 1, found);
 }
 
 /* ---- drawn ---- */

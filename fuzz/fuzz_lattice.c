@@ -148,6 +148,23 @@ static void check_best(const ctok_lattice *l, const trying *t, size_t k) {
     ctok_ways_free(&many);
 }
 
+/* The same in any order. */
+static void check_any(const ctok_lattice *l, size_t k) {
+    ctok_ways w = {0};
+    ctok_ways best = {0};
+    need(ctok_lattice_best_any(l, k, &w) == CTOK_OK && ctok_lattice_best(l, k, &best) == CTOK_OK && w.ends.n == best.ends.n);
+    for (size_t i = 0, a = 0; i < w.ends.n; a = w.ends.at[i++]) {
+        const size_t n = w.ends.at[i] - a;
+        int is_there = 0;
+        for (size_t j = 0, b = 0; j < best.ends.n && !is_there; b = best.ends.at[j++])
+            is_there = best.ends.at[j] - b == n && (n == 0 || memcmp(best.tokens.at + b, w.tokens.at + a, n * sizeof(ctok_id)) == 0);
+        need(is_there && w.scores[i] == (double)check_way(l, w.tokens.at + a, n));
+    }
+    check_different(&w);
+    ctok_ways_free(&w);
+    ctok_ways_free(&best);
+}
+
 static void check_forward(const ctok_lattice *l, const trying *t, size_t k) {
     ctok_ways w = {0};
     need(ctok_lattice_best_forward(l, k, &w) == CTOK_OK && w.ends.n == (t->count < k ? t->count : k));
@@ -217,6 +234,7 @@ static void check(input *in, const ctok_trie *t, const double *score_of) {
         if (tried.count < WAYS) {
             qsort(tried.forward, tried.count, sizeof(double), descending);
             check_best(&l, &tried, k);
+            check_any(&l, k);
             check_forward(&l, &tried, k);
             check_draws(&l, &tried, k, how);
         }

@@ -130,6 +130,8 @@ def test_pieces_cut_where_no_piece_crosses_keep_their_ids():
 
 # ---- merges left out at random ----
 
+WORDS = [(SPACE, -9, NORMAL), ("a", -9, NORMAL), ("b", -9, NORMAL), ("ab", -1, NORMAL), (f"{SPACE}ab", -2, NORMAL)]
+
 
 def shares(drawn):
     return {ids: count / drawn.total() for ids, count in drawn.items()}
@@ -147,8 +149,10 @@ def distance(one, other):
         ([("a", -1, NORMAL), ("ab", -2, NORMAL), ("bc", -3, NORMAL), ("abc", -4, NORMAL), ("b", -5, NORMAL)], "abcab"),
         ([("a", -1, NORMAL), ("b", -2, NORMAL), ("ab", -2, NORMAL), ("abc", -3, UNUSED), ("bc", -4, NORMAL), ("c", -5, NORMAL)], "abcxabc"),
         ([("ab", -2, NORMAL), ("ba", -2, NORMAL), ("abab", -1, NORMAL), ("q", 0, USER_DEFINED)], "zababqaba"),
+        ([*WORDS, (f"{SPACE}a", -3, NORMAL)], f"{SPACE}ab{SPACE}aq{SPACE}{SPACE}ab"),
+        ([*WORDS, (f"b{SPACE}", -3, NORMAL), (f"b{SPACE}a", -3, NORMAL)], f"{SPACE}ab{SPACE}ab"),
     ],
-    ids=["plain", "unused", "user-defined"],
+    ids=["plain", "unused", "user-defined", "words", "across words"],
 )
 def test_pieces_drawn_are_distributed_as_the_reference_draws(more, text):
     ours, reference, times = build(BASE + more), live(BASE + more, "bpe"), 4000
@@ -156,6 +160,14 @@ def test_pieces_drawn_are_distributed_as_the_reference_draws(more, text):
     its = Counter(tuple(reference.encode(text, enable_sampling=True, alpha=0.3, nbest_size=-1)) for _ in range(times))
     assert len(mine) > 3
     assert distance(mine, its) < 0.06
+
+
+def test_pieces_drawn_by_words_do_not_depend_on_what_was_learnt():
+    text = f"{SPACE}abab{SPACE}ab{SPACE}{SPACE}b{'ab' * 50}q"
+    ours = build([*BASE, *WORDS, ("ba", -3, NORMAL), ("abab", -4, NORMAL)])
+    drawn = [ours.sample(text, 0.2, seed=seed) for seed in range(50)]
+    assert ours.encode(f"{SPACE}ab".encode()) == ours.sample(f"{SPACE}ab", 0) == [6]
+    assert drawn == [ours.sample(text, 0.2, seed=seed) for seed in range(50)]
 
 
 def test_pieces_drawn_without_chance_are_those_of_encode_or_single_symbols():

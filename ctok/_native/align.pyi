@@ -1,6 +1,7 @@
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
-from .pipeline import Pipeline
+from .pipeline import Pipeline, Text
 
 def align(
     tokenizer: Pipeline,
@@ -12,6 +13,6 @@ def align(
     as_reference: bool = False,
 ) -> tuple[memoryview, memoryview, memoryview, memoryview, memoryview, dict[int, str]]: ...
 def stretches(
-    tokenizer: Pipeline, text: bytes, allowed: Collection[str], disallowed: Collection[str], original: str | bytes | None = None
-) -> list[bytes | int]: ...
+    tokenizer: Pipeline, ability: str, text: Text, allowed: Collection[str], disallowed: Collection[str], errors: str
+) -> tuple[Callable[..., Any], list[bytes | int]]: ...
 def fail_after(n: int) -> int: ...

@@ -21,6 +21,12 @@ from ctok._native.mergelist cimport UNKNOWN_DROPPED, merges_counted
 from ctok._native.normalize cimport normal_begin, normal_end, normal_feed, normal_map
 from ctok._native.pipeline cimport Literals, Pipeline, place_in, raise_for
 
+from ..errors import SpecError
+from .pipeline import utf8_of
+
+cdef enum:
+    ALONE = 4096                # bytes from which the GIL is released
+
 # One text on its way through the stages, and what came out.
 cdef struct Alignment:
     const Stages *f
@@ -269,8 +275,11 @@ cdef object run(Alignment *a, bytes text, original, Literals literals, str done)
     if n >= 1 << 30:
         raise ValueError(f"a text of {n} bytes is too long to be {done}; 1 GiB is the limit")
     memset(&whole, 0, sizeof(whole))
-    with nogil:
+    if n < ALONE:
         status = sift_whole(a, &a.policy.raw, align_segment, p, n, &whole)
+    else:
+        with nogil:
+            status = sift_whole(a, &a.policy.raw, align_segment, p, n, &whole)
     if status != CTOK_OK:
         if original is None:
             original = text
@@ -316,14 +325,34 @@ def align(Pipeline tokenizer not None, bytes text not None, allowed, disallowed,
         end(&a)
 
 
-def stretches(Pipeline tokenizer not None, bytes text not None, allowed, disallowed, original=None):
-    """Return what the model gets of a text, as bytes, and the ids of added tokens between that. Parameters as `align` has them."""
+def stretches(Pipeline tokenizer not None, str ability not None, text, allowed, disallowed, errors):
+    """Return the model's method of the name `ability`, and what the model gets of a text: bytes, and the ids of added tokens between them.
+
+    Parameters
+    ----------
+    text, errors
+        As in `Tokenizer.encode`.
+    allowed, disallowed
+        As `allowed_special` and `disallowed_special` of it.
+
+    Raises
+    ------
+    SpecError
+        The model has no such method.
+    EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
+        As `Tokenizer.encode`.
+    """
     cdef Alignment a
-    cdef Literals literals = tokenizer.policy(allowed, disallowed)
+    cdef Literals literals
+    method = getattr(tokenizer.flow.model, ability, None) if tokenizer.flow is not None else None
+    if method is None:
+        raise SpecError(f"the model of {tokenizer.name!r} has no {ability}: it knows one way to cut a text into tokens")
+    raw = utf8_of(tokenizer, text, errors)
+    literals = tokenizer.policy(allowed, disallowed)
     try:
         begin(&a, tokenizer, literals, True)
-        run(&a, text, original, literals, "taken apart")
-        return parts_of(&a)
+        run(&a, raw, text if isinstance(text, str) else None, literals, "taken apart")
+        return method, parts_of(&a)
     finally:
         end(&a)
 

@@ -8,14 +8,18 @@ from libc.math cimport INFINITY, exp, expm1, log
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_lattice cimport (
-    ctok_lattice, ctok_lattice_best, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_draw, ctok_lattice_draw_distinct,
-    ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share, ctok_lattice_weigh, ctok_ways, ctok_ways_free)
+    ctok_lattice, ctok_lattice_best, ctok_lattice_best_any, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_draw,
+    ctok_lattice_draw_distinct, ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share, ctok_lattice_weigh,
+    ctok_ways, ctok_ways_free)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
 from ctok._native.ids cimport ids_to_list
 from ctok._native.model cimport failure, give_one, seed_of
 from ctok._native.unigram cimport ScoredPieces
 from ctok._native.viterbi cimport UnigramModel, viterbi_give_run
+
+cdef enum:
+    ALONE = 4096                # bytes from which the GIL is released
 
 cdef uint64_t LONGEST = 0xFFFFFFFF
 
@@ -28,6 +32,7 @@ cdef class Lattice:
     cdef ScoredPieces model
     cdef bytes text
     cdef const UnigramModel *m
+    cdef const double *scores
     cdef const uint8_t *p
     cdef ctok_lattice l
     cdef ctok_ways found
@@ -41,11 +46,13 @@ cdef class Lattice:
         cdef ctok_status status = self.put_together(parts if isinstance(parts, list) else [parts])
         self.model = model
         self.m = &model.m
+        self.scores = model.path_score_of
         self.p = self.text
-        if status == CTOK_OK:
+        if status == CTOK_OK and len(self.text) < ALONE:
+            status = build(self)
+        elif status == CTOK_OK:
             with nogil:
-                status = ctok_lattice_build(&self.l, &self.m.trie, model.path_score_of, self.m.unk != CTOK_NO_ID, self.p,
-                                            self.stops.at, self.stops.n)
+                status = build(self)
         if status != CTOK_OK:
             raise failure(status)
 
@@ -75,6 +82,10 @@ cdef class Lattice:
         ctok_ids_free(&self.way)
         ctok_ids_free(&self.ids)
         ctok_ids_free(&self.ends)
+
+
+cdef ctok_status build(Lattice x) noexcept nogil:
+    return ctok_lattice_build(&x.l, &x.m.trie, x.scores, x.m.unk != CTOK_NO_ID, x.p, x.stops.at, x.stops.n)
 
 
 cdef ctok_status add(Lattice x, uint64_t stop, ctok_id behind) noexcept nogil:
@@ -175,18 +186,34 @@ cdef bint is_certain(Lattice x, double alpha) noexcept:
     return alpha == 0 and not x.m.single
 
 
+cdef ctok_status weigh_ways(Lattice x, double alpha, bint for_draws) noexcept nogil:
+    return ctok_lattice_share(&x.l, alpha) if for_draws and x.m.single else ctok_lattice_weigh(&x.l, alpha, not x.m.single)
+
+
 cdef object weigh(Lattice x, double alpha, bint for_draws=False):
     cdef ctok_status status
-    with nogil:
-        status = ctok_lattice_share(&x.l, alpha) if for_draws and x.m.single else ctok_lattice_weigh(&x.l, alpha, not x.m.single)
+    if x.l.n < ALONE:
+        status = weigh_ways(x, alpha, for_draws)
+    else:
+        with nogil:
+            status = weigh_ways(x, alpha, for_draws)
     if status != CTOK_OK:
         raise failure(status)
 
 
-cdef object find_best(Lattice x, size_t k):
+cdef ctok_status best_ways(Lattice x, size_t k, bint for_draws) noexcept nogil:
+    if not x.m.single:
+        return ctok_lattice_best_forward(&x.l, k, &x.found)
+    return ctok_lattice_best_any(&x.l, k, &x.found) if for_draws else ctok_lattice_best(&x.l, k, &x.found)
+
+
+cdef object find_best(Lattice x, size_t k, bint for_draws=False):
     cdef ctok_status status
-    with nogil:
-        status = ctok_lattice_best(&x.l, k, &x.found) if x.m.single else ctok_lattice_best_forward(&x.l, k, &x.found)
+    if x.l.n < ALONE:
+        status = best_ways(x, k, for_draws)
+    else:
+        with nogil:
+            status = best_ways(x, k, for_draws)
     if status != CTOK_OK:
         raise failure(status)
 
@@ -224,7 +251,7 @@ def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
         ids, ends = best_of(x)
         return [(ids, ends, 0.0) if with_ends else (ids, 0.0)] * k
     if nbest_size:
-        find_best(x, nbest_size)
+        find_best(x, nbest_size, for_draws=True)
         return [draw_one(x, smoothing, &random, with_ends) for _ in range(k)]
     weigh(x, smoothing, for_draws=True)
     for _ in range(k):

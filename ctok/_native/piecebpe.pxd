@@ -14,6 +14,12 @@ cdef enum PieceType:
     UNUSED = 5
     BYTE = 6
 
+# Do all pieces keep to words, that is, have they marks at their beginning only? Found out when it is first asked.
+cdef enum PieceWords:
+    WORDS_UNKNOWN
+    WORDS_APART
+    WORDS_JOINED
+
 
 cdef class PieceBPE(MergeModel):
     cdef Table table                # all pieces, in byte order
@@ -21,6 +27,7 @@ cdef class PieceBPE(MergeModel):
     cdef readonly Vocab symbols
     cdef readonly object unk_id
     cdef readonly bint plain
+    cdef PieceWords words           # of a plain model
     cdef _set_symbols(self, bint joins)
     cdef _set_units(self)
     cdef _set_pairs(self, const float[::1] scores)

@@ -193,12 +193,16 @@ cdef class PieceBPE(MergeModel):
                 m.first_pairs[<uint32_t>p[0] << 8 | p[1]] = (<uint64_t>ranks[v.id_of[k]] + 1) << 32 | v.id_of[k]
 
 
-cdef list draw(PieceBPE model, around, pretoken, alpha, seed):
-    from .piecedrop import sample
+cdef object sample_dropping = None
 
+
+cdef list draw(PieceBPE model, around, pretoken, alpha, seed):
+    global sample_dropping
+    if sample_dropping is None:                             # most tokenizers never need it
+        from .piecedrop import sample as sample_dropping
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha is {alpha!r}; it must be between 0 and 1")
-    return sample(model, around, pretoken.encode() if isinstance(pretoken, str) else pretoken, alpha, seed_of(seed))
+    return sample_dropping(model, around, pretoken.encode() if isinstance(pretoken, str) else bytes(pretoken), alpha, seed_of(seed))
 
 
 cdef inline uint32_t code_of(const uint8_t *p, size_t n) noexcept nogil:

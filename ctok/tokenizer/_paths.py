@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from .._native.pipeline import utf8_of
-from ..errors import SpecError
 from ._encodings import Encodings
 from ._numbers import whole_number
 
@@ -67,15 +65,16 @@ class Paths(Encodings):
         Time and memory grow with the length of a pretoken times `k`.
         """
         k = min(whole_number(k, "k", 0), _MOST)
-        best = self._ability("nbest")
-        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        best, parts = _align().stretches(self, "nbest", text, allowed_special, disallowed_special, errors)
         nothing: Path = ([], 0.0)
         found = [nothing][:k]
         for i, part in enumerate(parts):
             own: list[Path] = [([part], 0.0)] if isinstance(part, int) else best(part, k)
             found = _joined(found, own, k) if i else own[:k]
-        before, behind = self._around(add_special_tokens)
-        return [(before + ids + behind, score) for ids, score in found] if before or behind else found
+        if not add_special_tokens or not self.has_template:
+            return found
+        before, behind = self._around()
+        return [(before + ids + behind, score) for ids, score in found]
 
     def sample(
         self,
@@ -116,16 +115,17 @@ class Paths(Encodings):
         """
         if nbest_size is not None:
             nbest_size = min(whole_number(nbest_size, "nbest_size", 0, "; None draws from all ways"), _MOST)
-        draw = self._ability("sample")
-        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        draw, parts = _align().stretches(self, "sample", text, allowed_special, disallowed_special, errors)
         ids: list[int] = []
         if len(parts) == 1 and not isinstance(parts[0], int):
             ids = draw(parts[0], alpha, nbest_size, seed)
         else:
             for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
                 ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
-        before, behind = self._around(add_special_tokens)
-        return before + ids + behind if before or behind else ids
+        if not add_special_tokens or not self.has_template:
+            return ids
+        before, behind = self._around()
+        return before + ids + behind
 
     def sample_distinct(
         self,
@@ -164,11 +164,12 @@ class Paths(Encodings):
         whole text, whose pretokens are drawn together.
         """
         k = min(whole_number(k, "k", 0), _MOST)
-        draw = self._ability("sample_distinct")
-        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        draw, parts = _align().stretches(self, "sample_distinct", text, allowed_special, disallowed_special, errors)
         found: list[Path] = draw(parts, k, alpha, include_best, seed)
-        before, behind = self._around(add_special_tokens)
-        return [(before + ids + behind, score) for ids, score in found] if before or behind else found
+        if not add_special_tokens or not self.has_template:
+            return found
+        before, behind = self._around()
+        return [(before + ids + behind, score) for ids, score in found]
 
     def entropy(
         self,
@@ -186,8 +187,7 @@ class Paths(Encodings):
         SpecError
             The model cannot tell; Unigram models can.
         """
-        entropy = self._ability("entropy")
-        parts = self._stretches(text, allowed_special, disallowed_special, errors)
+        entropy, parts = _align().stretches(self, "entropy", text, allowed_special, disallowed_special, errors)
         return float(sum(entropy(part, alpha) for part in parts if not isinstance(part, int)))
 
     def restricted(self, pieces: Iterable[str | bytes]) -> Self:
@@ -214,23 +214,8 @@ class Paths(Encodings):
         spec = self.spec.replace(model=restricted(self.spec.model, pieces))
         return type(self).from_spec(spec)  # type: ignore[attr-defined,no-any-return]  # of Tokenizer
 
-    def _ability(self, name: str) -> Any:
-        """A method of the model."""
-        flow = self.flow
-        method = getattr(flow.model, name, None) if flow is not None else None
-        if method is None:
-            raise SpecError(f"the model of {self.name!r} has no {name}: it knows one way to cut a text into tokens")
-        return method
-
-    def _stretches(self, text: Text, allowed: Collection[str], disallowed: Collection[str], errors: str) -> list[bytes | int]:
-        """What the model gets of a text, and the ids between."""
-        original = text if isinstance(text, str) else None
-        return _align().stretches(self, utf8_of(self, text, errors), allowed, disallowed, original)  # type: ignore[no-any-return]
-
-    def _around(self, add_special_tokens: bool) -> tuple[list[int], list[int]]:
+    def _around(self) -> tuple[list[int], list[int]]:
         """The ids of the template."""
-        if not add_special_tokens or not self.spec.post_processor:
-            return [], []
         from ..stages.postprocessors import build_post_processor
 
         before, behind = build_post_processor(self.spec.post_processor).around()
