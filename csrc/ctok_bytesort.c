@@ -72,27 +72,42 @@ static void merge_sort(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, ui
     memcpy(a + out, spare + left, (half - left) * sizeof *a);
 }
 
-/* Sort strings whose first eight bytes are equal. */
-static void sort_ties(const sorter *s, ctok_sortkey *a, ctok_sortkey *spare, uint32_t n) {
+/* Sort keys of strings whose first eight bytes are equal; `second` are the next eight of each string. */
+static void sort_ties(const sorter *s, const uint64_t *second, ctok_sortkey *a, ctok_sortkey *spare, uint32_t n) {
     const uint64_t key = a[0].key;
-    for (uint32_t i = 0; i < n; i++) {
-        const ctok_bytestring *string = string_at(s, a[i].at);
-        a[i].key = string->len > 8 ? ctok_be64_prefix(s->bytes + string->begin + 8, string->len - 8) : 0;
-    }
+    for (uint32_t i = 0; i < n; i++) a[i].key = second[a[i].at];
     merge_sort(s, a, spare, n);
     for (uint32_t i = 0; i < n; i++) a[i].key = key;
 }
 
-ctok_sortkey *ctok_bytesort(const uint8_t *bytes, const void *strings, size_t stride, uint32_t n, ctok_sortkey *a, ctok_sortkey *b) {
-    const sorter s = {bytes, strings, stride};
+/* Eight bytes of each string from byte `from` on, as numbers `step` bytes apart. */
+static void set_numbers(const sorter *s, uint32_t n, uint32_t from, void *to, size_t step) {
+    size_t end = 0; /* up to here the bytes of all strings may be read */
     for (uint32_t i = 0; i < n; i++) {
-        const ctok_bytestring *string = string_at(&s, i);
-        a[i] = (ctok_sortkey){ctok_be64_prefix(bytes + string->begin, string->len), i};
+        const size_t last = (size_t)string_at(s, i)->begin + string_at(s, i)->len;
+        if (last > end) end = last;
     }
+    for (uint32_t i = 0; i < n; i++) {
+        const ctok_bytestring *string = string_at(s, i);
+        const size_t begin = (size_t)string->begin + from, len = string->len > from ? string->len - from : 0;
+        uint64_t number = 0;
+        if (CTOK_LIKELY(begin + 8 <= end)) number = ctok_be64_roomy(s->bytes + begin, len);
+        else if (len) number = ctok_be64_prefix(s->bytes + begin, len);
+        memcpy((uint8_t *)to + i * step, &number, sizeof number);
+    }
+}
+
+ctok_sortkey *ctok_bytesort(const uint8_t *bytes, const void *strings, size_t stride, uint32_t n, ctok_sortkey *a, ctok_sortkey *b) {
+    enum { AHEAD = 32 };
+    const sorter s = {bytes, strings, stride};
+    set_numbers(&s, n, 0, &a->key, sizeof *a);
+    for (uint32_t i = 0; i < n; i++) a[i].at = i;
     ctok_sortkey *sorted = ctok_sort_keys(a, b, n, 64), *spare = sorted == a ? b : a;
+    uint64_t *second = (uint64_t *)(void *)(spare + n / 2); /* merging needs only half of the spare room */
+    set_numbers(&s, n, 8, second, sizeof *second);
     for (uint32_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && sorted[j].key == sorted[i].key;) j++;
-        if (j - i > 1) sort_ties(&s, sorted + i, spare, j - i);
+        for (j = i + 1; j < n && sorted[j].key == sorted[i].key; j++) CTOK_PREFETCH(&second[sorted[j + AHEAD < n ? j + AHEAD : j].at]);
+        if (j - i > 1) sort_ties(&s, second, sorted + i, spare, j - i);
     }
     return sorted;
 }

@@ -97,14 +97,22 @@ size_t ctok_texttable_size(const ctok_texttable *t) {
 }
 
 ctok_status ctok_texttable_write(const ctok_texttable *t, uint8_t *data, uint8_t *ends, uint8_t *ids) {
-    const size_t size = ((size_t)t->n + 1) * 2 * sizeof(ctok_sortkey);
+    enum { AHEAD = 16, SHORT = 16 };
+    const size_t size = ((size_t)t->n + 1) * 2 * sizeof(ctok_sortkey), n_data = ctok_texttable_size(t);
     ctok_sortkey *room = ctok_mem_block(size);
     uint32_t total = 0;
     if (!room) return CTOK_ERR_MEMORY;
     const ctok_sortkey *sorted = ctok_bytesort(t->bytes, t->entries, sizeof *t->entries, t->n, room, room + t->n);
     for (uint32_t i = 0; i < t->n; i++) {
         const ctok_text_entry *e = &t->entries[sorted[i].at];
-        memcpy(data + total, t->bytes + e->text.begin, e->text.len);
+        const uint8_t *text = t->bytes + e->text.begin;
+        if (i + 2 * AHEAD < t->n) CTOK_PREFETCH(&t->entries[sorted[i + 2 * AHEAD].at]);
+        if (i + AHEAD < t->n) CTOK_PREFETCH(t->bytes + t->entries[sorted[i + AHEAD].at].text.begin);
+        if (CTOK_LIKELY(e->text.len <= SHORT && n_data - total >= SHORT && t->cap_bytes - e->text.begin >= SHORT)) {
+            memcpy(data + total, text, SHORT); /* overshoots into what is written next, but needs no call */
+        } else {
+            memcpy(data + total, text, e->text.len);
+        }
         total += e->text.len;
         ctok_le32_put(ends + 4 * (size_t)i, total);
         ctok_le32_put(ids + 4 * (size_t)i, e->id);
