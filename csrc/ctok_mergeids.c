@@ -132,21 +132,31 @@ ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_
     return status;
 }
 
-/* The ids of n entries. In most files the entries stand in the order of their ids, which begin with 0. */
-static void write_ids(const ctok_texttable *t, const uint32_t *entries, size_t n, uint8_t *out) {
+/* Entries become their ids in place. */
+static uint8_t *to_ids(const ctok_texttable *t, uint32_t *entries, size_t n) {
+    uint8_t *out = (uint8_t *)entries;
+    for (size_t i = 0; i < n; i++) ctok_le32_put(out + 4 * i, t->entries[entries[i]].id);
+    return out;
+}
+
+/* The same where they stand in the order of their ids, which begin with 0, as in most files. */
+static uint8_t *to_same_ids(uint32_t *entries, size_t n) {
+    uint8_t *out = (uint8_t *)entries;
+    for (size_t i = 0; i < n; i++) ctok_le32_put(out + 4 * i, entries[i]);
+    return out;
+}
+
+ctok_mergeids_given ctok_mergeids_give(ctok_mergeids *m, const ctok_texttable *t) {
+    const size_t n = m->n, cap = m->cap;
     uint32_t k = 0;
     while (k < t->n && t->entries[k].id == k) k++;
-    const int in_order = k == t->n;
-    for (size_t i = 0; in_order && i < n; i++) ctok_le32_put(out + 4 * i, entries[i]);
-    for (size_t i = 0; !in_order && i < n; i++) ctok_le32_put(out + 4 * i, t->entries[entries[i]].id);
-}
-
-void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out) {
-    write_ids(t, m->pairs, 2 * (size_t)m->n, out);
-}
-
-void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out) {
-    write_ids(t, m->joined, m->n, out);
+    const int same = k == t->n;
+    const ctok_mergeids_given given = {
+        .pairs = same ? to_same_ids(m->pairs, 2 * n) : to_ids(t, m->pairs, 2 * n), .n_pairs = 2 * cap * sizeof *m->pairs,
+        .joined = same ? to_same_ids(m->joined, n) : to_ids(t, m->joined, n), .n_joined = cap * sizeof *m->joined};
+    m->pairs = m->joined = NULL;
+    m->n = m->cap = 0;
+    return given;
 }
 
 void ctok_mergeids_free(ctok_mergeids *m) {

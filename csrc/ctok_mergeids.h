@@ -60,11 +60,15 @@ static inline ctok_status ctok_mergeids_add(ctok_mergeids *m, const ctok_texttab
  * Returns CTOK_OK, CTOK_ERR_MEMORY, or CTOK_ERR_FORMAT: m->bad and m->bad_side say which is not. */
 ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_t prefix);
 
-/* ctok_mergeids_write - the ids, left and right of each merge in turn: 2 * m->n little-endian uint32. */
-void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out);
+/* Blocks of little-endian uint32, each to be given back with ctok_mem_unblock; NULL where there are no merges. */
+typedef struct ctok_mergeids_given {
+    uint8_t *pairs;  /* ids, left and right of each merge in turn */
+    uint8_t *joined; /* the id that each merge gives */
+    size_t n_pairs, n_joined; /* bytes in all, with what is unused */
+} ctok_mergeids_given;
 
-/* ctok_mergeids_write_joined - the id that each merge gives, once they are checked: m->n little-endian uint32. */
-void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out);
+/* ctok_mergeids_give - the merges as ids, once they are checked. m is empty then. */
+ctok_mergeids_given ctok_mergeids_give(ctok_mergeids *m, const ctok_texttable *t);
 
 /* ctok_mergeids_free - give everything back; m is then empty. */
 void ctok_mergeids_free(ctok_mergeids *m);

@@ -55,8 +55,12 @@ cdef extern from "ctok_mergeids.h" nogil:
         uint32_t n
         uint32_t bad
     ctok_status ctok_mergeids_check(ctok_mergeids *m, const ctok_texttable *t, size_t prefix)
-    void ctok_mergeids_write(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out)
-    void ctok_mergeids_write_joined(const ctok_mergeids *m, const ctok_texttable *t, uint8_t *out)
+    ctypedef struct ctok_mergeids_given:
+        uint8_t *pairs
+        uint8_t *joined
+        size_t n_pairs
+        size_t n_joined
+    ctok_mergeids_given ctok_mergeids_give(ctok_mergeids *m, const ctok_texttable *t)
 
 cdef extern from "ctok_jsonvocab.h" nogil:
     enum:

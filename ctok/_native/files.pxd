@@ -7,4 +7,7 @@ cdef class Block:
     cdef readonly size_t size
 
 
+# A block that ctok_mem_block gave; nothing is allocated for its content. NULL: an empty one.
+cdef Block kept(uint8_t *at, size_t size)
+
 cdef object filled(Block block, size_t begin, size_t size)

@@ -63,6 +63,14 @@ cdef class Block:
         return self.size
 
 
+cdef Block kept(uint8_t *at, size_t size):
+    cdef Block block = Block(0)
+    if at != NULL:
+        ctok_mem_unblock(block.at, 0)
+        block.at, block.size = at, size
+    return block
+
+
 def new_room(size):
     """Return a writable memoryview of a `Block`."""
     return memoryview(Block(size))

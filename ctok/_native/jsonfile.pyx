@@ -11,12 +11,12 @@ from libc.stdint cimport uint8_t, uint32_t
 from ctok._native.c_json cimport (
     CTOK_JSON_END, CTOK_JV_PART, CTOK_JV_RESULT, CTOK_TEXT_NONE, ctok_json, ctok_json_enter, ctok_json_init, ctok_json_is, ctok_json_key,
     ctok_json_line, ctok_json_more, ctok_json_peek, ctok_json_skip, ctok_json_string, ctok_jsonvocab, ctok_jsonvocab_free,
-    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_write, ctok_mergeids_write_joined, ctok_tekken_read,
+    ctok_jsonvocab_read, ctok_jv_error, ctok_mergeids_check, ctok_mergeids_give, ctok_mergeids_given, ctok_tekken_read,
     ctok_text_entry, ctok_text_key, ctok_text_key_of, ctok_texttable, ctok_texttable_find, ctok_texttable_free, ctok_texttable_size,
     ctok_texttable_write,
 )
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_fail_after, ctok_status
-from ctok._native.files cimport Block, filled
+from ctok._native.files cimport Block, filled, kept
 from ctok._native.octets cimport first_of
 
 from ..errors import VocabularyFileError
@@ -314,7 +314,7 @@ cdef class JsonFile:
         return _written(&self.f.table)
 
     def merges(self, size_t prefix=0):
-        """Return the merges, ids of left and right in turn, little-endian uint32.
+        """Return the merges, ids of left and right in turn, and the id that each of them gives, all little-endian uint32; once.
 
         Parameters
         ----------
@@ -327,23 +327,19 @@ cdef class JsonFile:
             What a merge gives is not in the vocabulary.
         """
         cdef ctok_status status
+        cdef ctok_mergeids_given given
+        cdef size_t n = self.f.merges.n
         with nogil:
             status = ctok_mergeids_check(&self.f.merges, &self.f.table, prefix)
         if status == CTOK_ERR_MEMORY:
             raise MemoryError()
         if status != CTOK_OK:
             self._refuse_merge(self.f.merges.bad + self.headers, 2)
-        cdef Block out = Block(8 * <size_t>self.f.merges.n)
         with nogil:
-            ctok_mergeids_write(&self.f.merges, &self.f.table, out.at)
-        return filled(out, 0, out.size)
-
-    def joined(self):
-        """Return the id that each merge gives, little-endian uint32; after `merges`, which finds out."""
-        cdef Block out = Block(4 * <size_t>self.f.merges.n)
-        with nogil:
-            ctok_mergeids_write_joined(&self.f.merges, &self.f.table, out.at)
-        return filled(out, 0, out.size)
+            given = ctok_mergeids_give(&self.f.merges, &self.f.table)
+        cdef Block pairs = kept(given.pairs, given.n_pairs)
+        cdef Block joined = kept(given.joined, given.n_joined)
+        return filled(pairs, 0, 8 * n), filled(joined, 0, 4 * n)
 
     def scores(self):
         """Return the scores of the pieces by id, and where they are not the doubles that are nearest to the numbers in the file.

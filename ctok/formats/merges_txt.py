@@ -129,14 +129,14 @@ def _parted(line: str, number: int, where: str | None) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _merges(vocab: bytes, lines: list[tuple[int, bytes]], file: JsonFile, where: str | None) -> bytes:
+def _merges(vocab: bytes, lines: list[tuple[int, bytes]], file: JsonFile, where: str | None) -> bytes | memoryview:
     """The merges as ids: all lines put into a document that is read without an object for each. An error is looked for line by line."""
     texts = b"\n".join(line for _, line in lines)
     if texts.translate(None, bytes(byte for byte in range(32) if byte != 10)) == texts:
         texts = texts.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b'","')
         quoted = b'["' + texts + b'"]' if lines else b"[]"
         try:
-            return JsonFile(b'{"model":{"vocab":' + vocab + b',"merges":' + quoted + b"}}").merges()
+            return JsonFile(b'{"model":{"vocab":' + vocab + b',"merges":' + quoted + b"}}").merges()[0]
         except VocabularyFileError:
             pass
     numbers = bytearray()

@@ -191,7 +191,7 @@ class _Reader:
             raise Malformed(("model",), "the model BPE has no merges")
         if self.file.merges_kind is None and not self.file.raw_merges():
             raise Malformed(("model", "merges"), "the merges must be a list")
-        merges = self.file.merges(len((options["continuing_subword_prefix"] or "").encode()))
+        merges, joined = self.file.merges(len((options["continuing_subword_prefix"] or "").encode()))
         if self.file.headers or self.used is None or 2 in self.used:  # ids would not give the texts back
             from json import loads as parse
 
@@ -199,7 +199,7 @@ class _Reader:
             self.document["checksum"] = _checksum(merges)
         else:
             self.document["merges"] = self.file.merges_kind
-        return {"mode": "merges", "merges": merges, "joined": self.file.joined()}
+        return {"mode": "merges", "merges": merges, "joined": joined}
 
     def refuse_clashes(self, added: tuple[AddedToken, ...]) -> None:
         """An added token that the vocabulary has must have its id, and one that it lacks must not have the id of another token."""
