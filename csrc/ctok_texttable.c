@@ -72,7 +72,7 @@ ctok_status ctok_texttable_index(ctok_texttable *t, int keep_twice, int *crowded
     uint64_t size = 16;
     uint32_t kept = 0;
     *crowded = 0;
-    while (size < 2 * (uint64_t)t->n) size *= 2;
+    while (2 * size < 3 * (uint64_t)t->n) size *= 2;
     t->slots = ctok_mem_block((size_t)size * sizeof *t->slots);
     if (!t->slots) return CTOK_ERR_MEMORY;
     t->mask = (uint32_t)(size - 1);

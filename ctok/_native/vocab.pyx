@@ -58,12 +58,12 @@ cdef class Vocab:
             raise SpecError("token table: data, ends and ids do not belong together")
         self.special_tokens = tuple(special_tokens)
         extra, extra_ends, extra_ids = bytearray(), [], []
-        for text, number, *_ in self.special_tokens:
-            if not text:
-                raise SpecError(f"special token {number} is empty; an empty text would match everywhere")
-            extra += text.encode()
+        for token in self.special_tokens:
+            if not token[0]:
+                raise SpecError(f"special token {token[1]} is empty; an empty text would match everywhere")
+            extra += token[0].encode()
             extra_ends.append(len(extra))
-            extra_ids.append(number)
+            extra_ids.append(token[1])
         cdef const uint8_t[::1] extra_view = bytes(extra) or b"\0"
         cdef const uint32_t[::1] extra_end_view = _uint32s(extra_ends)
         cdef const uint32_t[::1] extra_id_view = _uint32s(extra_ids)
@@ -81,11 +81,11 @@ cdef class Vocab:
             raise SpecError(f"token table: entry {bad} is out of byte order, repeated, or its id is too large")
         if not doubles and self.doubled is not None:
             raise SpecError(f"token table: id {self.doubled} is used twice")
-        for _, number, *special in reversed(self.special_tokens):       # of two texts with one id the first counts
-            if special == [False]:
-                self.v.by_id[<uint32_t>number].flags &= ~CTOK_TOKEN_SPECIAL
+        for token in reversed(self.special_tokens):         # of two texts with one id the first counts
+            if token[2:] == (False,):
+                self.v.by_id[<uint32_t>token[1]].flags &= ~CTOK_TOKEN_SPECIAL
             else:
-                self.v.by_id[<uint32_t>number].flags |= CTOK_TOKEN_SPECIAL
+                self.v.by_id[<uint32_t>token[1]].flags |= CTOK_TOKEN_SPECIAL
 
     def __dealloc__(self):
         ctok_vocab_free(&self.v)

@@ -17,6 +17,7 @@ from ..stagespecs.models import Unigram, WordLevel, WordPiece
 from . import _disk
 from ._json_parts import (
     MODELS,
+    are_all_said,
     model_type,
     read_added,
     read_options,
@@ -141,7 +142,9 @@ class _Reader:
         }
         parts["truncation"] = self.part("truncation", read_truncation, write_truncation)
         parts["padding"] = self.part("padding", read_padding, write_padding)
-        added = self.part("added_tokens", read_added, write_added, []) or ()
+        added = read_added(self.rest.get("added_tokens", []), ("added_tokens",))
+        if "added_tokens" in self.rest and are_all_said(added, self.rest["added_tokens"]):
+            self.rest["added_tokens"] = None
         self.refuse_clashes(added)
         return Spec(
             _disk.name_of(self.where),

@@ -98,7 +98,7 @@ class Tokenizer(Many):
         except SpecError as error:
             error.args = (f"{spec.name!r}: {error}", *error.args[1:])
             raise
-        special = {text: number for text, number, *plain in vocab.special_tokens if not plain}
+        special = {token[0]: token[1] for token in vocab.special_tokens if len(token) == 2}
         return cls.__new__(cls, vocab, None, None, special, always, flow, template, decoding=decoding)
 
     def __setattr__(self, name: str, value: object) -> None:
