@@ -9,6 +9,7 @@ import time
 
 from .client import Worker, WorkerError, own_path
 from .rows import Row, short
+from .worker.engines import BUILT_IN
 
 GIANTS = ("a", "spaces", "^", "letters", "cjk")
 
@@ -119,7 +120,8 @@ def spend(code):
 
 def start(bench, encoding):
     """Whole processes, in turn: what importing costs beyond bare Python, and what loading and the first ids cost beyond importing."""
-    os.environ.setdefault("CTOK_VOCAB_DIR", bench.setup.folder)
+    if encoding not in BUILT_IN:
+        os.environ.setdefault("CTOK_VOCAB_DIR", bench.setup.folder)
     spent = {name: [] for name in PHASES}
     with bench.pinned():
         for _ in range(bench.rounds + 1):

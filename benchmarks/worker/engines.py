@@ -21,8 +21,12 @@ class Engine:
         self.stream_encoder = stream_encoder    # () -> (callable(chunk) -> ids, callable() -> last ids)
 
 
+BUILT_IN = ("o200k_base", "o200k_harmony")     # with these ctok comes, and a file of theirs in CTOK_VOCAB_DIR would be read instead
+
+
 def _ctok(encoding, folder):
-    os.environ.setdefault("CTOK_VOCAB_DIR", folder)
+    if encoding not in BUILT_IN:
+        os.environ.setdefault("CTOK_VOCAB_DIR", folder)
     os.environ["CTOK_OFFLINE"] = "1"
     import ctok
 
