@@ -30,9 +30,10 @@ typedef struct ctok_short_entry {
 } ctok_short_entry;
 
 typedef struct ctok_long_entry {
-    uint64_t key[4];
+    uint64_t key[4];             /* ctok_cache_long_key */
     ctok_id ids[CTOK_CACHE_LONG_IDS];
-    uint32_t n;
+    uint16_t n;
+    uint16_t len;                /* of the text; 0 = empty */
 } ctok_long_entry;
 
 #define CTOK_CACHE_BYTES \
@@ -197,32 +198,34 @@ static inline int ctok_cache_many(const uint64_t key[2]) {
     return ((key[0] | key[1]) & UINT64_C(0x8080808080808080)) != 0;
 }
 
-static inline void ctok_cache_long_place(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
-    memset(key, 0, 32);
-    memcpy(key, p, n);
-    key[3] |= (uint64_t)n << 56;
-    *entry = c->longs + (ctok_cache_hash(c, key, 4) & (((uint64_t)1 << CTOK_CACHE_LONG_BITS) - 1));
+/* ctok_cache_long_key - a text of up to 31 bytes as four numbers; with its length they say what it is. Of up to 15 bytes it is their own key
+ * and zeros (p is not read), of more the first 16 bytes and the last 16, which may overlap. */
+static inline void ctok_cache_long_key(const uint8_t *p, size_t n, const uint64_t own[2], uint64_t key[4]) {
+    if (n > CTOK_CACHE_SHORT) {
+        memcpy(key, p, 16);
+        memcpy(key + 2, p + n - 16, 16);
+    } else {
+        memcpy(key, own, 16);
+        memset(key + 2, 0, 16);
+    }
 }
 
-/* ctok_cache_long - the entry for p[0..n), n <= 31, with its key computed; it holds the text iff the function returns 1. */
-static inline int ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t key[4], ctok_long_entry **entry) {
-    ctok_cache_long_place(c, p, n, key, entry);
-    return memcmp((*entry)->key, key, 32) == 0;
+/* ctok_cache_long_line - where the entry of a long key stands. */
+static inline ctok_long_entry *ctok_cache_long_line(const ctok_cache *c, const uint64_t key[4]) {
+    return c->longs + (ctok_cache_hash(c, key, 4) & (((uint64_t)1 << CTOK_CACHE_LONG_BITS) - 1));
 }
 
-/* ctok_cache_long_fetch - begin to fetch the entry for p[0..n), n <= 31. */
-static inline void ctok_cache_long_fetch(const ctok_cache *c, const uint8_t *p, size_t n) {
-    uint64_t key[4];
-    ctok_long_entry *entry;
-    ctok_cache_long_place(c, p, n, key, &entry);
-    CTOK_PREFETCH(entry);
+/* ctok_cache_long_is - is it the entry of a text of n bytes with this long key? */
+static inline int ctok_cache_long_is(const ctok_long_entry *e, size_t n, const uint64_t key[4]) {
+    return e->len == n && memcmp(e->key, key, sizeof e->key) == 0;
 }
 
-/* ctok_cache_long_put - remember the ids of a long text (n <= 7). */
-static inline void ctok_cache_long_put(ctok_long_entry *entry, const uint64_t key[4], const ctok_id *ids, size_t n) {
+/* ctok_cache_long_put - remember the ids (n_ids <= 7) of a text of n bytes. */
+static inline void ctok_cache_long_put(ctok_long_entry *entry, size_t n, const uint64_t key[4], const ctok_id *ids, size_t n_ids) {
     memcpy(entry->key, key, 32);
-    memcpy(entry->ids, ids, n * sizeof *ids);
-    entry->n = (uint32_t)n;
+    memcpy(entry->ids, ids, n_ids * sizeof *ids);
+    entry->n = (uint16_t)n_ids;
+    entry->len = (uint16_t)n;
 }
 
 #endif

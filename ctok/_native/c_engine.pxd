@@ -1,4 +1,4 @@
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
 
@@ -18,7 +18,7 @@ cdef extern from "ctok_cache.h" nogil:
     ctypedef struct ctok_long_entry:
         uint64_t key[4]
         ctok_id ids[7]
-        uint32_t n
+        uint16_t n
     ctypedef struct ctok_cache:
         void *room
     ctok_status ctok_cache_init(ctok_cache *c, uint64_t seed)
@@ -36,9 +36,10 @@ cdef extern from "ctok_cache.h" nogil:
     size_t ctok_cache_emit(const ctok_outcome *found, size_t n, const ctok_id *side, ctok_id *out)
     void ctok_cache_put(ctok_short_entry *line, const uint64_t *key, const ctok_id *ids, size_t n)
     bint ctok_cache_many(const uint64_t *key)
-    bint ctok_cache_long(const ctok_cache *c, const uint8_t *p, size_t n, uint64_t *key, ctok_long_entry **entry)
-    void ctok_cache_long_fetch(const ctok_cache *c, const uint8_t *p, size_t n)
-    void ctok_cache_long_put(ctok_long_entry *entry, const uint64_t *key, const ctok_id *ids, size_t n)
+    void ctok_cache_long_key(const uint8_t *p, size_t n, const uint64_t *own, uint64_t *key)
+    ctok_long_entry *ctok_cache_long_line(const ctok_cache *c, const uint64_t *key)
+    bint ctok_cache_long_is(const ctok_long_entry *e, size_t n, const uint64_t *key)
+    void ctok_cache_long_put(ctok_long_entry *entry, size_t n, const uint64_t *key, const ctok_id *ids, size_t n_ids)
 
 cdef extern from "ctok_literals.h" nogil:
     ctypedef enum ctok_literal_result:

@@ -2,10 +2,11 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
-from ctok._native.c_engine cimport CTOK_CACHE_SHORT_IDS, ctok_beginning, ctok_cache, ctok_outcome, ctok_step
+from ctok._native.c_engine cimport (
+    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_beginning, ctok_cache, ctok_cache_long_key, ctok_cache_long_line, ctok_outcome, ctok_step)
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_utf8 cimport ctok_on_surrogate
-from ctok._native.c_vocab cimport ctok_id, ctok_status, ctok_vocab
+from ctok._native.c_vocab cimport CTOK_PREFETCH, ctok_id, ctok_status, ctok_vocab
 from ctok._native.c_split cimport ctok_splitter
 
 cdef enum:
@@ -75,6 +76,13 @@ cdef inline void settle_task(Context *c, const MergeTask *task) noexcept nogil:
 cdef Context *context_new(uint64_t seed) noexcept nogil       # NULL: no memory
 cdef void context_free(Context *c) noexcept nogil
 cdef void context_trim(Context *c) noexcept nogil
+
+# Begin to fetch what `recall` will look at.
+cdef inline void fetch_memory(Context *c, size_t i, const uint8_t *p, size_t n) noexcept nogil:
+    cdef uint64_t key[4]
+    if n <= CTOK_CACHE_LONG:
+        ctok_cache_long_key(p, n, c.keys[i], key)
+        CTOK_PREFETCH(ctok_cache_long_line(&c.cache, key))
 
 # Settle pretoken i of the block, p[0..n), from the table of long ones; False: it is not there.
 cdef bint recall(Context *c, size_t i, const uint8_t *p, size_t n) noexcept nogil

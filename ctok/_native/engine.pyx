@@ -12,9 +12,9 @@ from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_ne
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_KEY_BYTES, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     CTOK_PREFIXMEMO_YES,
-    ctok_cache_distinct, ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long,
-    ctok_cache_long_put, ctok_cache_many, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat, ctok_key_exact, ctok_literal_result,
-    ctok_literals_find, ctok_long_entry, ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
+    ctok_cache_distinct, ctok_cache_emit, ctok_cache_find, ctok_cache_free, ctok_cache_init, ctok_cache_line, ctok_cache_long_is,
+    ctok_cache_long_key, ctok_cache_long_line, ctok_cache_long_put, ctok_cache_many, ctok_cache_probe, ctok_cache_put, ctok_cache_repeat,
+    ctok_key_exact, ctok_literal_result, ctok_literals_find, ctok_long_entry, ctok_prefixmemo_new, ctok_prefixmemo_slot, ctok_short_entry)
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
@@ -85,7 +85,9 @@ cdef ctok_status resolve_long(Context *c, const ctok_vocab *v, const uint8_t *p,
     cdef ctok_status status
     if n > CTOK_CACHE_LONG:
         return resolve(c, v, p, n)
-    if ctok_cache_long(&c.cache, p, n, key, &entry):
+    ctok_cache_long_key(p, n, NULL, key)
+    entry = ctok_cache_long_line(&c.cache, key)
+    if ctok_cache_long_is(entry, n, key):
         status = ctok_ids_reserve(&c.ids, CTOK_CACHE_LONG_IDS)
         if status == CTOK_OK:
             memcpy(c.ids.at + c.ids.n, entry.ids, sizeof(entry.ids))
@@ -93,7 +95,7 @@ cdef ctok_status resolve_long(Context *c, const ctok_vocab *v, const uint8_t *p,
         return status
     status = resolve(c, v, p, n)
     if status == CTOK_OK and c.ids.n - before <= CTOK_CACHE_LONG_IDS:
-        ctok_cache_long_put(entry, key, c.ids.at + before, c.ids.n - before)
+        ctok_cache_long_put(entry, n, key, c.ids.at + before, c.ids.n - before)
     return status
 
 
@@ -141,19 +143,20 @@ cdef ctok_status settle_outcome(Context *c, size_t i, const ctok_id *ids, size_t
 cdef bint recall(Context *c, size_t i, const uint8_t *p, size_t n) noexcept nogil:
     cdef uint64_t key[4]
     cdef ctok_long_entry *entry
-    if n > CTOK_CACHE_LONG or not ctok_cache_long(&c.cache, p, n, key, &entry):
+    if n > CTOK_CACHE_LONG:
         return False
-    return settle_outcome(c, i, entry.ids, entry.n) == CTOK_OK
+    ctok_cache_long_key(p, n, c.keys[i], key)
+    entry = ctok_cache_long_line(&c.cache, key)
+    return ctok_cache_long_is(entry, n, key) and settle_outcome(c, i, entry.ids, entry.n) == CTOK_OK
 
 
 cdef void remember(Context *c, size_t i, const uint8_t *p, size_t n, const ctok_id *ids, size_t n_ids, bint many) noexcept nogil:
     cdef uint64_t key[4]
-    cdef ctok_long_entry *entry
     if n <= CTOK_CACHE_SHORT and n_ids <= CTOK_CACHE_SHORT_IDS:
         ctok_cache_put(ctok_cache_line(&c.cache, c.keys[i]), c.keys[i], ids, n_ids)
     elif n <= CTOK_CACHE_LONG and n_ids <= CTOK_CACHE_LONG_IDS and (n > CTOK_CACHE_SHORT or many):
-        ctok_cache_long(&c.cache, p, n, key, &entry)
-        ctok_cache_long_put(entry, key, ids, n_ids)
+        ctok_cache_long_key(p, n, c.keys[i], key)
+        ctok_cache_long_put(ctok_cache_long_line(&c.cache, key), n, key, ids, n_ids)
 
 
 cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const uint8_t *p, size_t n, size_t *n_tasks) noexcept nogil:
@@ -181,6 +184,8 @@ cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size
     for k in range(n_misses):
         i = c.misses[k]
         n = c.stops[i] - begin_of(c, start, i)
+        if n > CTOK_CACHE_SHORT or ctok_cache_many(c.keys[i]):
+            fetch_memory(c, i, buf + c.stops[i] - n, n)
         c.hashes[k] = ctok_vocab_hash(buf + c.stops[i] - n, n, c.keys[i]) if n <= v.longest else 0
         CTOK_PREFETCH(v.slots + ctok_vocab_place(v, c.hashes[k]))
     for k in range(n_misses):

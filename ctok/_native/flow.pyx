@@ -17,8 +17,7 @@ from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free
 from ctok._native.c_engine cimport (
-    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_long_fetch, ctok_cache_probe,
-    ctok_cache_repeat)
+    CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_cache_distinct, ctok_cache_emit, ctok_cache_probe, ctok_cache_repeat)
 from ctok._native.c_mergelist cimport ctok_safecut_next
 from ctok._native.c_merge cimport ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
@@ -26,7 +25,7 @@ from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.cut cimport cut_begin, cut_feed
 from ctok._native.engine cimport (
-    BLOCK, Context, Engine, begin_of, encode_block, place_before, recall, remember, remembered, settle, settle_task)
+    BLOCK, Context, Engine, begin_of, encode_block, fetch_memory, place_before, recall, remember, remembered, settle, settle_task)
 from ctok._native.flowstate cimport FlowState, Search, flow_begin, flow_free, flow_start, last_character
 from ctok._native.mergelanes cimport LIST_LANES, ListLane, merges_encode_many
 from ctok._native.mergelist cimport ListScratch
@@ -336,8 +335,7 @@ cdef ctok_status encode_closed(Run *r, const uint8_t *p, size_t start, size_t n,
     for k in range(n_misses):
         i = c.misses[k]
         begin = begin_of(c, start, i)
-        if c.stops[i] - begin <= CTOK_CACHE_LONG:
-            ctok_cache_long_fetch(&c.cache, p + begin, c.stops[i] - begin)
+        fetch_memory(c, i, p + begin, c.stops[i] - begin)
     for k in range(n_misses):
         i = c.misses[k]
         begin = begin_of(c, start, i)
