@@ -27,9 +27,10 @@ static inline size_t ctok_joins_bytes(const ctok_joins *j) {
     return j->slots == NULL ? 0 : ((size_t)2 << j->bits) * sizeof *j->slots;
 }
 
-/* ctok_joins_key - a pair as a slot without the joined id, never 0. CTOK_NO_ID on either side gives a key that is in no table. */
+/* ctok_joins_key - a pair as a slot without the joined id, never 0. CTOK_NO_ID on either side gives a key that is in no table: on the left
+ * one with the top bit, on the right one without a right id. */
 static inline uint64_t ctok_joins_key(ctok_id left, ctok_id right) {
-    return (((uint64_t)(left & CTOK_JOINS_IDS) << CTOK_JOINS_ID_BITS | (right & CTOK_JOINS_IDS)) + 1) << CTOK_JOINS_ID_BITS;
+    return ((uint64_t)left << (2 * CTOK_JOINS_ID_BITS)) + (((uint64_t)right + 1) << CTOK_JOINS_ID_BITS);
 }
 
 static inline size_t ctok_joins_bucket(const ctok_joins *j, uint64_t key) {
@@ -48,9 +49,11 @@ static inline ctok_id ctok_joins_get(const ctok_joins *j, uint64_t key) {
     }
 }
 
-/* ctok_joins_fetch - begin to fetch what ctok_joins_get will look at. */
-static inline void ctok_joins_fetch(const ctok_joins *j, uint64_t key) {
-    CTOK_PREFETCH(&j->slots[ctok_joins_bucket(j, key)]);
+/* ctok_joins_fetch - begin to fetch what ctok_joins_get will look at; returns the bucket. */
+static inline const uint64_t *ctok_joins_fetch(const ctok_joins *j, uint64_t key) {
+    const uint64_t *at = &j->slots[ctok_joins_bucket(j, key)];
+    CTOK_PREFETCH(at);
+    return at;
 }
 
 #endif

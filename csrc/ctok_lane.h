@@ -15,13 +15,16 @@
 
 #define CTOK_LANE_PLACES 64
 #define CTOK_LANE_LEAST 0x10000000
-#define CTOK_LANE_NONE 0x7F000000
+#define CTOK_LANE_NONE 0x18000000 /* and all above: no pair */
 
 /* ctok_lane_rank - the rank of the token that joins a pair at a place; of CTOK_NO_ID: none. Ids are below CTOK_JOINS_IDS. */
 static inline int32_t ctok_lane_rank(ctok_id joined, unsigned place) {
-    const int32_t rank = (int32_t)(CTOK_LANE_LEAST + ((joined & CTOK_JOINS_IDS) << 6 | place));
-    return joined == CTOK_NO_ID ? CTOK_LANE_NONE : rank;
+    const uint32_t found = joined < CTOK_JOINS_IDS + 1 ? joined : CTOK_JOINS_IDS + 1;
+    return (int32_t)(CTOK_LANE_LEAST + (found << 6 | place));
 }
+
+/* ctok_lane_unless - the same rank, or none if the pair's first symbol is taken (1). */
+static inline int32_t ctok_lane_unless(uint64_t taken, int32_t rank) { return rank + (int32_t)(taken << 29); }
 
 static inline unsigned ctok_lane_place(int32_t rank) { return (unsigned)rank & 63; }
 static inline ctok_id ctok_lane_token(int32_t rank) { return (ctok_id)(rank - CTOK_LANE_LEAST) >> 6; }

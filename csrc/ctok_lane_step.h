@@ -5,18 +5,14 @@
 #include "ctok_lane.h"
 #include "ctok_pairmap.h"
 
-/* ctok_lane_find - the rank of the pair that a key (ctok_joins.h) stands for, at a place. Whether it joins cannot be guessed, so no branch
- * asks; one does only where more entries of the bucket stand elsewhere. j->slots must not be NULL. */
-static inline int32_t ctok_lane_find(const ctok_joins *j, uint64_t key, unsigned place) {
-    const size_t mask = ((size_t)2 << j->bits) - 1;
-    for (size_t at = ctok_joins_bucket(j, key);; at = (at + 2) & mask) {
-        const uint64_t first = (j->slots[at] & ~CTOK_JOINS_MORE) ^ key, second = j->slots[at + 1] ^ key;
-        const uint64_t least = first < second ? first : second;
-        const uint32_t joins = 0 - (uint32_t)(least <= CTOK_JOINS_IDS);
-        const uint32_t rank = CTOK_LANE_LEAST + ((uint32_t)least << 6 | place);
-        if (CTOK_LIKELY(!((uint32_t)(j->slots[at] >> 32) & ~joins & 0x80000000u)))
-            return (int32_t)((rank & joins) | (CTOK_LANE_NONE & ~joins));
-    }
+/* ctok_lane_find - the rank of the pair that a key (ctok_joins.h) stands for, at a place; `at` is the key's bucket. Whether it joins cannot be
+ * guessed, so no branch asks; one does only where more entries of the bucket stand elsewhere. */
+static inline int32_t ctok_lane_find(const ctok_joins *j, const uint64_t *at, uint64_t key, unsigned place) {
+    const uint64_t first = (at[0] & ~CTOK_JOINS_MORE) ^ key, second = at[1] ^ key;
+    const uint64_t least = first < second ? first : second;
+    /* As a number with a sign the difference is negative iff nothing is found. */
+    if (CTOK_UNLIKELY(at[0] & (CTOK_JOINS_IDS - least) & CTOK_JOINS_MORE)) return ctok_lane_rank(ctok_joins_get(j, key), place);
+    return ctok_lane_rank((ctok_id)(least <= CTOK_JOINS_IDS ? least : CTOK_JOINS_IDS + 1), place);
 }
 
 #define CTOK_LANE_RANKS CTOK_JOINS_IDS /* ranks of a list of merges must be below */

@@ -197,11 +197,9 @@ static inline ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p) {
     return v->pairs ? v->pairs[p[0] | (uint32_t)p[1] << 8].id : ctok_vocab_find(v, p, 2);
 }
 
-/* ctok_vocab_byte_pair - what is known of the two bytes at p. */
+/* ctok_vocab_byte_pair - what is known of the two bytes at p; v->pairs must not be NULL. */
 static inline ctok_byte_pair ctok_vocab_byte_pair(const ctok_vocab *v, const uint8_t *p) {
-    if (CTOK_LIKELY(v->pairs != NULL)) return v->pairs[p[0] | (uint32_t)p[1] << 8];
-    const ctok_byte_pair found = {ctok_vocab_find(v, p, 2), 0};
-    return found;
+    return v->pairs[p[0] | (uint32_t)p[1] << 8];
 }
 
 /* ---- how a token comes about ---- */

@@ -39,6 +39,7 @@ cdef struct Lane:
     int32_t ranks[CTOK_LANE_PLACES]     # csrc/ctok_lane.h: of the symbol here and the next one
     ctok_id ids[CTOK_LANE_PLACES]
     uint64_t keys[CTOK_LANE_PLACES]     # csrc/ctok_joins.h: of the pairs whose ranks are being fetched,
+    const uint64_t *buckets[CTOK_LANE_PLACES]
     uint8_t waiting[CTOK_LANE_PLACES]   # and their places
     uint64_t places             # where symbols start
     uint32_t n

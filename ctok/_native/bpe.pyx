@@ -21,12 +21,12 @@ from libc.string cimport memcpy, memset
 from ctok._native.c_lane cimport ctok_lane_find
 from ctok._native.c_merge cimport (
     CTOK_LANE_NONE, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
-    ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_mintree, ctok_mintree_build, ctok_mintree_first,
-    ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
+    ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_lane_unless, ctok_mintree, ctok_mintree_build,
+    ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
     CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_byte_pair,
-    ctok_id, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed,
-    ctok_status, ctok_token, ctok_vocab, ctok_vocab_find, ctok_vocab_byte_pair, ctok_vocab_find_roomy, ctok_vocab_pair,
+    ctok_id, ctok_joins, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
+    ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab, ctok_vocab_byte_pair, ctok_vocab_find, ctok_vocab_find_roomy, ctok_vocab_pair,
     ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
@@ -203,44 +203,43 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
 
 # ---- many at once ----
 
-cdef inline void lane_fetch(const ctok_vocab *v, Lane *lane, uint32_t number, unsigned int i, unsigned int k) noexcept nogil:
+cdef inline void lane_fetch(const ctok_joins *joins, Lane *lane, uint32_t number, unsigned int i, unsigned int k) noexcept nogil:
     """Begin to fetch the rank of the symbols at i and k, which stand side by side."""
     lane.keys[number] = ctok_joins_key(lane.ids[i], lane.ids[k])
     lane.waiting[number] = <uint8_t>i
-    ctok_joins_fetch(&v.joins, lane.keys[number])
+    lane.buckets[number] = ctok_joins_fetch(joins, lane.keys[number])
 
 
-cdef inline void lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
-    """Join pairs of bytes of which nothing can come in the way.
+cdef inline uint64_t lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
+    """Join pairs of bytes of which nothing can come in the way; return the places that now wait for their ranks.
 
     A pair of lower rank than any merge across the borders on its left and right is there, undisturbed, until its turn comes.
     """
-    cdef uint64_t pairs = 0, joins = 0, left
+    cdef uint64_t pairs = 0, joins = 0
     cdef uint32_t i
-    cdef ctok_id before = CTOK_NO_ID
-    cdef ctok_byte_pair here = ctok_vocab_byte_pair(v, text), behind
+    cdef ctok_id before = CTOK_NO_ID, single
+    cdef ctok_byte_pair here, behind = ctok_vocab_byte_pair(v, text)
     for i in range(1, lane.n):
+        # Whether they join cannot be guessed, so no branch asks.
+        here = behind
         behind.crossing = CTOK_NO_ID
         if i + 1 < lane.n:
             behind = ctok_vocab_byte_pair(v, text + i)
-        lane.ranks[i] = CTOK_LANE_NONE if joins else ctok_lane_rank(here.id, i)     # the pair before has taken the byte at i
+        lane.ranks[i] = ctok_lane_unless(joins, ctok_lane_rank(here.id, i))     # the pair before has taken the byte at i
         joins = <uint64_t>(here.id < before) & <uint64_t>(here.id < behind.crossing)
-        lane.ids[i] = here.id if joins else v.byte_id[text[i - 1]]
-        pairs |= joins << i
+        single = v.byte_id[text[i - 1]]
+        lane.ids[i] = single ^ ((single ^ here.id) & (0 - <uint32_t>joins))
+        pairs = pairs >> 1 | joins << 63
         before = here.crossing
-        here = behind
+    pairs >>= 64 - lane.n
     lane.places &= ~(pairs << 1)
-    left = (pairs | pairs >> 1) & lane.places & ~<uint64_t>1
-    while left:
-        i = ctok_lane_first(left)
-        left &= left - 1
-        lane_fetch(v, lane, lane.n_waiting, i, ctok_lane_next(lane.places, i))
-        lane.n_waiting += 1
+    return pairs | pairs >> 1
 
 
 cdef inline void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
     """Places 1..n are the bytes; on both sides of them stands a symbol that joins with nothing, so that no place is special."""
     cdef uint32_t i
+    cdef uint64_t left = ~<uint64_t>0 >> (64 - n)
     lane.n = n
     lane.blocks = (n + 16) // 16
     lane.places = ~<uint64_t>0 >> (62 - n)
@@ -249,26 +248,36 @@ cdef inline void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text
     lane.ids[0] = lane.ids[n + 1] = CTOK_NO_ID
     lane.ids[n] = v.byte_id[text[n - 1]]
     lane.keys[0] = lane.keys[1] = CTOK_JOINS_NEVER
+    lane.buckets[0] = lane.buckets[1] = v.joins.slots
     lane.waiting[0] = lane.waiting[1] = 0
     lane.n_waiting = 0
-    if n > 1:
-        lane_first_merges(v, lane, text)
+    if n > 1 and v.pairs != NULL:
+        left = lane_first_merges(v, lane, text)
+    else:
+        for i in range(1, n):
+            lane.ids[i] = v.byte_id[text[i - 1]]
+    left &= lane.places & ~<uint64_t>1
+    while left:
+        i = ctok_lane_first(left)
+        left &= left - 1
+        lane_fetch(&v.joins, lane, lane.n_waiting, i, ctok_lane_next(lane.places, i))
+        lane.n_waiting += 1
 
 
-cdef inline void lane_take(const ctok_vocab *v, Lane *lane) noexcept nogil:
+cdef inline void lane_take(const ctok_joins *joins, Lane *lane) noexcept nogil:
     """Read the ranks that were being fetched: two, as a rule; place 0 never joins, so that it may stand for none."""
     cdef unsigned int i = lane.waiting[0], k = lane.waiting[1]
     cdef uint32_t number = 2
-    cdef int32_t first = ctok_lane_find(&v.joins, lane.keys[0], i)
-    lane.ranks[k] = ctok_lane_find(&v.joins, lane.keys[1], k)
+    cdef int32_t first = ctok_lane_find(joins, lane.buckets[0], lane.keys[0], i)
+    lane.ranks[k] = ctok_lane_find(joins, lane.buckets[1], lane.keys[1], k)
     lane.ranks[i] = first
     while number < lane.n_waiting:
         i = lane.waiting[number]
-        lane.ranks[i] = ctok_lane_find(&v.joins, lane.keys[number], i)
+        lane.ranks[i] = ctok_lane_find(joins, lane.buckets[number], lane.keys[number], i)
         number += 1
 
 
-cdef inline bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
+cdef inline bint lane_step(const ctok_joins *joins, Lane *lane) noexcept nogil:
     """Do one merge, and begin to fetch the ranks it changes. False when nothing is left to merge."""
     cdef int32_t least = ctok_lane_least(lane.ranks, lane.blocks)
     cdef unsigned int i, j, h
@@ -281,8 +290,8 @@ cdef inline bint lane_step(const ctok_vocab *v, Lane *lane) noexcept nogil:
     lane.ids[i] = ctok_lane_token(least)
     lane.ranks[j] = CTOK_LANE_NONE
     lane.n_waiting = 2
-    lane_fetch(v, lane, 0, h, i)
-    lane_fetch(v, lane, 1, i, ctok_lane_next(lane.places, i))
+    lane_fetch(joins, lane, 0, h, i)
+    lane_fetch(joins, lane, 1, i, ctok_lane_next(lane.places, i))
     return True
 
 
@@ -307,9 +316,9 @@ cdef inline ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids 
 
 cdef void bpe_merge_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, Lane *lane) noexcept nogil:
     lane_start(v, lane, p, n)
-    lane_take(v, lane)
-    while lane_step(v, lane):
-        lane_take(v, lane)
+    lane_take(&v.joins, lane)
+    while lane_step(&v.joins, lane):
+        lane_take(&v.joins, lane)
 
 
 cdef void merge_lanes(const ctok_vocab *v, Lane *lanes, size_t active) noexcept nogil:
@@ -318,16 +327,17 @@ cdef void merge_lanes(const ctok_vocab *v, Lane *lanes, size_t active) noexcept 
     The look-ups of one pretoken wait for each other and for memory; those of several overlap. What is read was written a round ago.
     """
     cdef uint32_t order[LANES]
+    cdef ctok_joins joins = v.joins         # a copy, which no write to a lane can touch
     cdef size_t a, kept
     for a in range(active):
         order[a] = <uint32_t>a
     while active:
         for a in range(active):
-            lane_take(v, &lanes[order[a]])
+            lane_take(&joins, &lanes[order[a]])
         kept = 0
         for a in range(active):
             order[kept] = order[a]
-            kept += lane_step(v, &lanes[order[a]])
+            kept += lane_step(&joins, &lanes[order[a]])
         active = kept
 
 

@@ -28,6 +28,7 @@ cdef extern from "ctok_lane.h" nogil:
         CTOK_LANE_PLACES
     const int32_t CTOK_LANE_NONE
     int32_t ctok_lane_rank(ctok_id joined, unsigned int place)
+    int32_t ctok_lane_unless(uint64_t taken, int32_t rank)
     unsigned int ctok_lane_place(int32_t rank)
     ctok_id ctok_lane_token(int32_t rank)
     int32_t ctok_lane_least(const int32_t *ranks, size_t blocks)

@@ -29,7 +29,7 @@ cdef extern from "ctok_joins.h" nogil:
     const uint64_t CTOK_JOINS_NEVER
     uint64_t ctok_joins_key(ctok_id left, ctok_id right)
     ctok_id ctok_joins_get(const ctok_joins *j, uint64_t key)
-    void ctok_joins_fetch(const ctok_joins *j, uint64_t key)
+    const uint64_t *ctok_joins_fetch(const ctok_joins *j, uint64_t key)
 
 cdef extern from "ctok_key.h" nogil:
     uint64_t ctok_mix(uint64_t key)
@@ -44,6 +44,9 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t len
         uint32_t flags
     ctypedef struct ctok_listed
+    ctypedef struct ctok_byte_pair:
+        ctok_id id
+        ctok_id crossing
     ctypedef struct ctok_vocab:
         uint8_t *bytes
         size_t n_bytes
@@ -57,6 +60,7 @@ cdef extern from "ctok_vocab.h" nogil:
         uint32_t *slots
         ctok_id byte_id[256]
         ctok_joins joins
+        ctok_byte_pair *pairs
         const ctok_listed *listed
     ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                                 const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
@@ -69,9 +73,6 @@ cdef extern from "ctok_vocab.h" nogil:
     const unsigned int CTOK_SPLIT_IRREGULAR
     unsigned int ctok_vocab_split(const ctok_vocab *v, ctok_id id)
     void ctok_vocab_set_split(const ctok_vocab *v, ctok_id id, unsigned int left)
-    ctypedef struct ctok_byte_pair:
-        ctok_id id
-        ctok_id crossing
     ctok_byte_pair ctok_vocab_byte_pair(const ctok_vocab *v, const uint8_t *p)
     ctok_id ctok_vocab_pair(const ctok_vocab *v, const uint8_t *p)
     uint64_t ctok_vocab_hash(const uint8_t *p, size_t n, const uint64_t *key)
