@@ -462,41 +462,113 @@ static inline int is_bmp16_ucs4(const uint32_t *s) {
 DEFINE_PUT16(put16_ucs2, uint16_t)
 DEFINE_PUT16(put16_ucs4, uint32_t)
 
-/* Shape of both: 16 characters at a time while there is room for the largest outcome (16 of 4 bytes), then one by one; also the 16
- * where something is neither ASCII nor BMP. */
-#define DEFINE_FROM_UCS(name, wide, narrow16, is_bmp16, put16, unit_at)                                 \
-    ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written, \
-                     ctok_on_surrogate on_surrogate) {                                                  \
-        const wide *s = src;                                                                            \
-        size_t i = *pos, w = 0, until = i;                                                              \
-        ctok_status status = CTOK_OK;                                                                   \
-        while (i < n) {                                                                                 \
-            if (i >= until && n - i >= 16 && cap - w >= 64) {                                           \
-                if (narrow16(dst + w, s + i)) {                                                         \
-                    w += 16;                                                                            \
-                    i += 16;                                                                            \
-                } else if (is_bmp16(s + i)) {                                                           \
-                    w += put16(dst + w, s + i);                                                         \
-                    i += 16;                                                                            \
-                } else {                                                                                \
-                    until = i + 16;                                                                     \
-                }                                                                                       \
-                continue;                                                                               \
-            }                                                                                           \
-            uint32_t c;                                                                                 \
-            const size_t units = unit_at(s, i, n, on_surrogate, &c);                                    \
-            if (units == 0) {                                                                           \
-                status = CTOK_ERR_UTF8;                                                                 \
-                break;                                                                                  \
-            }                                                                                           \
-            if (w + utf8_length(c) > cap) break;                                                        \
-            w += ctok_utf8_put(dst + w, c);                                                             \
-            i += units;                                                                                 \
-        }                                                                                               \
-        *pos = i;                                                                                       \
-        *written = w;                                                                                   \
-        return status;                                                                                  \
+/* Write 16 characters, and return how many bytes they are; 0 where they must be looked at one by one. */
+#define DEFINE_MOVE16(name, wide, narrow16, is_bmp16, put16)           \
+    static inline size_t name(uint8_t *dst, const wide *s) {           \
+        return narrow16(dst, s) ? 16 : is_bmp16(s) ? put16(dst, s) : 0; \
     }
 
-DEFINE_FROM_UCS(ctok_utf8_from_ucs2, uint16_t, narrow16_ucs2, is_bmp16_ucs2, put16_ucs2, unit2_at)
-DEFINE_FROM_UCS(ctok_utf8_from_ucs4, uint32_t, narrow16_ucs4, is_bmp16_ucs4, put16_ucs4, unit4_at)
+DEFINE_MOVE16(move16_ucs2, uint16_t, narrow16_ucs2, is_bmp16_ucs2, put16_ucs2)
+DEFINE_MOVE16(move16_ucs4, uint32_t, narrow16_ucs4, is_bmp16_ucs4, put16_ucs4)
+
+/* Shape of both: 16 characters at a time while there is room for the largest outcome (16 of 4 bytes), then one by one; also the 16
+ * that move16 leaves. */
+#define DEFINE_FROM_UCS(target, name, wide, move16, unit_at)                                                                  \
+    target ctok_status name(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,               \
+                            ctok_on_surrogate on_surrogate) {                                                                 \
+        const wide *s = src;                                                                                                  \
+        size_t i = *pos, w = 0, until = i;                                                                                    \
+        ctok_status status = CTOK_OK;                                                                                         \
+        while (i < n) {                                                                                                       \
+            if (i >= until && n - i >= 16 && cap - w >= 64) {                                                                 \
+                const size_t bytes = move16(dst + w, s + i);                                                                  \
+                w += bytes;                                                                                                   \
+                if (bytes) i += 16;                                                                                           \
+                else until = i + 16;                                                                                          \
+                continue;                                                                                                     \
+            }                                                                                                                 \
+            uint32_t c;                                                                                                       \
+            const size_t units = unit_at(s, i, n, on_surrogate, &c);                                                          \
+            if (units == 0) {                                                                                                 \
+                status = CTOK_ERR_UTF8;                                                                                       \
+                break;                                                                                                        \
+            }                                                                                                                 \
+            if (w + utf8_length(c) > cap) break;                                                                              \
+            w += ctok_utf8_put(dst + w, c);                                                                                   \
+            i += units;                                                                                                       \
+        }                                                                                                                     \
+        *pos = i;                                                                                                             \
+        *written = w;                                                                                                         \
+        return status;                                                                                                        \
+    }
+
+DEFINE_FROM_UCS(static, from_ucs2, uint16_t, move16_ucs2, unit2_at)
+DEFINE_FROM_UCS(static, from_ucs4, uint32_t, move16_ucs4, unit4_at)
+
+#if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(CTOK_NO_AVX512)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
+
+static int has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("popcnt");
+}
+
+/* The byte of a character's end that holds its six bits from `low` on. */
+AVX512 static inline __m512i end_byte(__m512i c, unsigned low) {
+    return _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(c, low), _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
+}
+
+/* Bytes from the first to the last, each in the low bits of a word of its own, as one word. */
+AVX512 static inline __m512i joined3(__m512i first, __m512i second, __m512i third) {
+    return _mm512_or_si512(_mm512_or_si512(first, _mm512_slli_epi32(second, 8)), _mm512_slli_epi32(third, 16));
+}
+
+/* move16 of characters in words: each word is made its bytes, and those that count are moved together. */
+AVX512 static inline size_t move16_avx512(uint8_t *dst, __m512i c) {
+    const __mmask16 two = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7F)), three = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7FF));
+    if (two == 0) {
+        _mm_storeu_si128((__m128i *)(void *)dst, _mm512_cvtepi32_epi8(c));
+        return 16;
+    }
+    if (_mm512_cmpeq_epi32_mask(_mm512_and_si512(c, _mm512_set1_epi32((int)0xFFFFF800)), _mm512_set1_epi32(0xD800))) return 0;
+    const __mmask16 four = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0xFFFF));
+    const __m512i last = end_byte(c, 0), middle = end_byte(c, 6), zero = _mm512_setzero_si512();
+    __m512i bytes = _mm512_mask_mov_epi32(c, two, joined3(_mm512_or_si512(_mm512_srli_epi32(c, 6), _mm512_set1_epi32(0xC0)), last, zero));
+    __m512i count = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
+    bytes = _mm512_mask_mov_epi32(bytes, three, joined3(_mm512_or_si512(_mm512_srli_epi32(c, 12), _mm512_set1_epi32(0xE0)), middle, last));
+    count = _mm512_mask_mov_epi32(count, three, _mm512_set1_epi32(0xFFFFFF));
+    if (four) {
+        const __m512i first = _mm512_or_si512(_mm512_srli_epi32(c, 18), _mm512_set1_epi32(0xF0));
+        bytes = _mm512_mask_mov_epi32(bytes, four, _mm512_or_si512(joined3(first, end_byte(c, 12), middle), _mm512_slli_epi32(last, 24)));
+        count = _mm512_mask_mov_epi32(count, four, _mm512_set1_epi32(-1));
+    }
+    const __mmask64 counts = _mm512_movepi8_mask(count);
+    _mm512_storeu_si512(dst, _mm512_maskz_compress_epi8(counts, bytes));
+    return (size_t)__builtin_popcountll(counts);
+}
+
+AVX512 static inline size_t move16_ucs2_avx512(uint8_t *dst, const uint16_t *s) {
+    return move16_avx512(dst, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)s)));
+}
+
+AVX512 static inline size_t move16_ucs4_avx512(uint8_t *dst, const uint32_t *s) { return move16_avx512(dst, _mm512_loadu_si512(s)); }
+
+DEFINE_FROM_UCS(AVX512 static, from_ucs2_avx512, uint16_t, move16_ucs2_avx512, unit2_at)
+DEFINE_FROM_UCS(AVX512 static, from_ucs4_avx512, uint32_t, move16_ucs4_avx512, unit4_at)
+#else
+#define has_avx512() 0
+#define from_ucs2_avx512 from_ucs2
+#define from_ucs4_avx512 from_ucs4
+#endif
+
+ctok_status ctok_utf8_from_ucs2(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,
+                                ctok_on_surrogate on_surrogate) {
+    return (has_avx512() ? from_ucs2_avx512 : from_ucs2)(src, n, pos, dst, cap, written, on_surrogate);
+}
+
+ctok_status ctok_utf8_from_ucs4(const void *src, size_t n, size_t *pos, uint8_t *dst, size_t cap, size_t *written,
+                                ctok_on_surrogate on_surrogate) {
+    return (has_avx512() ? from_ucs4_avx512 : from_ucs4)(src, n, pos, dst, cap, written, on_surrogate);
+}

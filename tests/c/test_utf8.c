@@ -216,21 +216,30 @@ static void random_texts(int rounds) {
     }
 }
 
-static void surrogates(void) {
+/* Surrogates with and without partners, `pad` letters of two bytes before and behind them. */
+static void surrogates(size_t pad) {
     static const uint16_t s[] = {'a', 0xD83D, 0xDC4D, 0xDC4D, 'b', 0xD83D, 0xD83D, 0xDC4D, 0xD83D};
-    static const uint8_t want[] = "a\xF0\x9F\x91\x8D\xEF\xBF\xBD"
-                                  "b\xEF\xBF\xBD\xF0\x9F\x91\x8D\xEF\xBF\xBD";
-    const size_t units = sizeof s / sizeof *s, n = sizeof want - 1;
-    uint32_t wide[9];
-    for (size_t i = 0; i < units; i++) wide[i] = s[i];
+    static const uint8_t bytes[] = "a\xF0\x9F\x91\x8D\xEF\xBF\xBD"
+                                   "b\xEF\xBF\xBD\xF0\x9F\x91\x8D\xEF\xBF\xBD";
+    enum { MOST = 40, UNITS = sizeof s / sizeof *s, BYTES = sizeof bytes - 1 };
+    const size_t units = UNITS + 2 * pad, n = BYTES + 4 * pad;
+    uint16_t narrow[UNITS + 2 * MOST];
+    uint32_t wide[UNITS + 2 * MOST];
+    uint8_t want[BYTES + 4 * MOST];
+    for (size_t i = 0; i < units; i++) narrow[i] = 0x44F; /* U+044F */
+    for (size_t i = 0; i < n; i++) want[i] = i % 2 ? 0x8F : 0xD1;
+    memcpy(narrow + pad, s, sizeof s);
+    memcpy(want + 2 * pad, bytes, BYTES);
+    for (size_t i = 0; i < pad; i++) memcpy(want + 2 * pad + BYTES + 2 * i, "\xD1\x8F", 2);
+    for (size_t i = 0; i < units; i++) wide[i] = narrow[i];
     for (int kind = 2; kind <= 4; kind += 2) {
-        const void *src = kind == 2 ? (const void *)s : (const void *)wide;
-        for (size_t cap = 4; cap < 80; cap++) {
+        const void *src = kind == 2 ? (const void *)narrow : (const void *)wide;
+        for (size_t cap = 4; cap < 240; cap++) {
             uint8_t *dst = malloc(cap);
             size_t pos = 0, at = 0, written = 0;
             if (ctok_utf8_from(kind, src, units, &pos, dst, cap, &written, CTOK_SURROGATE_STRICT) != CTOK_ERR_UTF8) {
-                if (cap >= 8) fail("strict", want, n);
-            } else if (pos != 3 || written != 5) {
+                if (cap >= 2 * pad + 8) fail("strict", want, n);
+            } else if (pos != pad + 3 || written != 2 * pad + 5) {
                 fail("strict place", want, n);
             }
             for (pos = 0; pos < units; at += written) {
@@ -251,6 +260,6 @@ int main(void) {
     all_short();
     all_borders();
     random_texts(6000);
-    surrogates();
+    for (size_t pad = 0; pad <= 40; pad++) surrogates(pad);
     return 0;
 }
