@@ -563,3 +563,30 @@ def test_regex_only_pattern_holds_everything_until_the_end():
     assert encoder.pending == b"ab c<|x|> d"
     assert encoder.encode("", final=True) == tok.encode("ab c<|x|> d", allowed_special="all")
     assert encoder.encode("", final=True) == []
+
+
+# ---- no memory for what a call returns ----
+
+
+@pytest.mark.parametrize("chunk", ["lo world, and", "w\u00f6rld \u4e16\u754c and", b"lo world, and", "lo world " * 20])
+@pytest.mark.parametrize("final", [False, True])
+def test_encoder_without_memory_for_its_list_is_as_before_the_call(chunk, final):
+    testcapi = pytest.importorskip("_testcapi", reason="only CPython's own test module can make its allocations fail")
+    tok, failed = ctok_of(BYTES, O200K), 0
+    for n in range(40):
+        encoder, other = tok.encoder(), tok.encoder()
+        assert encoder.encode("Hel") == other.encode("Hel")
+        before, want = encoder.getstate(), other.encode(chunk, final)
+        testcapi.set_nomemory(n, n + 1)
+        try:
+            got = encoder.encode(chunk, final)
+        except MemoryError:
+            got = None
+        finally:
+            testcapi.remove_mem_hooks()
+        if got is None:
+            failed += 1
+            assert encoder.getstate() == before
+            got = encoder.encode(chunk, final)
+        assert got == want and encoder.getstate() == other.getstate()
+    assert failed

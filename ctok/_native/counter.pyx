@@ -81,7 +81,7 @@ cdef class IncrementalCounter(TextState):
         cdef Py_ssize_t n_text = len(self.text) if self.text is not None else 0
         c.counting = True
         try:
-            if final or self.text is not None or not self.push_few(c, chunk):
+            if final or self.text is not None or self.push_few(c, chunk) is None:
                 self.push(c, chunk, final)
             self.n_stable += c.counted + c.ids.n
         except BaseException:

@@ -47,11 +47,13 @@ cdef class IncrementalEncoder(TextState):
         """
         cdef Context *c = self.tokenizer.acquire()
         try:
-            if final is not False or not self.push_few(c, chunk):
-                self.push(c, chunk, final)
-            return ids_to_list(c.ids.at, c.ids.n)
+            ids = self.push_few(c, chunk) if final is False else None
+            return self.push(c, chunk, final) if ids is None else ids
         finally:
             self.tokenizer.release(c)
+
+    cdef object answer(self, Context *c):
+        return ids_to_list(c.ids.at, c.ids.n)
 
     def reset(self):
         """Forget the text so far."""

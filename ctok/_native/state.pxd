@@ -33,7 +33,8 @@ cdef class TextState:
     cdef bint is_plain          # a split rule and byte pairs by rank: only the streams are used
     cdef bint is_busy           # a thread is inside a call
     cdef object claim(self)
-    cdef bint push_few(self, Context *c, chunk) except -1
+    cdef object answer(self, Context *c)
+    cdef object push_few(self, Context *c, chunk)
     cdef object push(self, Context *c, chunk, bint final)
     cdef object push_claimed(self, Context *c, chunk, bint final)
     cdef object save(self)

@@ -104,17 +104,21 @@ cdef class TextState:
         if self.is_busy:
             raise RuntimeError("this codec is in use by another thread; a codec belongs to one task at a time, copy() it for another")
 
-    cdef bint push_few(self, Context *c, chunk) except -1:
-        """Take a short str in the middle of a text. False: it is none, or something is wrong with it, and nothing has changed."""
+    cdef object answer(self, Context *c):
+        """What a call returns that takes a chunk; made while the state before it can still be put back. Not None."""
+        return True
+
+    cdef object push_few(self, Context *c, chunk):
+        """Take a short str in the middle of a text. None: it is none, or something is wrong with it, and nothing has changed."""
         cdef Stream *s = &self.stream
         cdef Stream before
         cdef uint8_t held[FEW]
         cdef size_t n, at = 0, written, chars
         if not self.is_plain or not PyUnicode_CheckExact(chunk) or self.is_busy or self.held.high or self.held.n_partial:
-            return False
+            return None
         n = PyUnicode_GET_LENGTH(chunk)
         if n == 0 or n > FEW or s.n > FEW or (self.is_framed and not self.held.is_begun):
-            return False
+            return None
         if stream_reserve(s, 4 * FEW) != CTOK_OK:
             raise MemoryError("no memory for the codec's text")
         before = s[0]
@@ -126,18 +130,24 @@ cdef class TextState:
                             CTOK_SURROGATE_STRICT) == CTOK_OK:
             chars = ctok_utf8_count(s.buf + s.n, written)
         else:
-            return False
+            return None
         s.n += written
         if stream_process(c, &self.engine, s, False) != CTOK_OK:
             stream_back(s, &before, held)
             c.ids.n = c.counted = 0
-            return False
+            return None
+        found = None
+        try:
+            found = self.answer(c)
+        finally:
+            if found is None:
+                stream_back(s, &before, held)
         self.held.n_bytes += written
         self.held.chars += chars
-        return True
+        return found
 
     cdef object push(self, Context *c, chunk, bint final):
-        """Take a chunk; its certain ids go to the context. If this raises, the state is as before."""
+        """Take a chunk; its certain ids go to the context. Returns the answer. If this raises, the state is as before."""
         cdef Held held = self.held
         cdef Py_ssize_t n_parts = len(self.parts) if self.parts is not None else 0
         self.claim()
@@ -145,6 +155,7 @@ cdef class TextState:
         self.is_busy = True
         try:
             self.push_claimed(c, chunk, final)
+            found = self.answer(c)
         except BaseException:
             self.put_back()
             self.held = held
@@ -155,6 +166,7 @@ cdef class TextState:
             self.is_busy = False
         if final:
             self.begin_text()
+        return found
 
     cdef object push_claimed(self, Context *c, chunk, bint final):
         if self.is_framed and not self.held.is_begun:
