@@ -6,7 +6,7 @@ standard library: `import ctok` pays for this module. What ctok cannot run may s
 
 from __future__ import annotations
 
-from ._record import MAX_ID, Record, TokenTable
+from ._record import MAX_ID, Record, TokenTable, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -222,15 +222,14 @@ class AddedToken(Record):
             raise TypeError(f"the id of added token {content!r} must be an int, got {type(id).__name__}")
         if not 0 <= id <= MAX_ID:
             raise ValueError(f"the id of added token {content!r} is {id}; ids must be in 0 <= id < 2**31")
-        self._set(
-            content=content,
-            id=int(id),
-            special=bool(special),
-            single_word=bool(single_word),
-            lstrip=bool(lstrip),
-            rstrip=bool(rstrip),
-            normalized=not special if normalized is None else bool(normalized),
-        )
+        # A vocabulary may have thousands: one by one takes half the time of `_set`.
+        put(self, "content", content)
+        put(self, "id", int(id))
+        put(self, "special", bool(special))
+        put(self, "single_word", bool(single_word))
+        put(self, "lstrip", bool(lstrip))
+        put(self, "rstrip", bool(rstrip))
+        put(self, "normalized", not special if normalized is None else bool(normalized))
 
 
 class Spec(Record):

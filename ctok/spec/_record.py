@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
 MAX_ID = 2**31 - 1
-_put = object.__setattr__  # looked up once: a vocabulary may have thousands of added tokens
+put = object.__setattr__  # how a record's constructor sets a field; looked up once
 
 
 class Record:
@@ -23,7 +23,7 @@ class Record:
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
-            _put(self, name, value)
+            put(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
