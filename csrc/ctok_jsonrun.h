@@ -11,6 +11,9 @@
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define CTOK_JSONRUN_SSE2
+#define CTOK_JSONRUN_HERE 1 /* whether it is worth while to look for what is alike */
+#else
+#define CTOK_JSONRUN_HERE 0
 #endif
 
 #define CTOK_JSONRUN_BYTES 32u /* a string with its quote, or what stands between two, must fit in; as many are read wherever one may begin */

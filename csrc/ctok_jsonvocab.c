@@ -61,11 +61,12 @@ static int no_memory(reader *r) {
 /* What stands between the last entry and the one that begins here, if that one begins as it did, and it is short enough. */
 static ctok_jsonrun_gap outer_gap(reader *r) {
     const layout *last = &r->last;
+    const ctok_jsonrun_gap none = {NULL, 0};
+    if (!CTOK_JSONRUN_HERE || !last->text || last->inner.n > CTOK_JSONRUN_BYTES) return none;
     ctok_json_peek(&r->j);
     const size_t at = r->j.at, opening = last->text - last->begin, n = at - last->end + opening;
-    if (!last->text || n > CTOK_JSONRUN_BYTES || last->inner.n > CTOK_JSONRUN_BYTES || r->j.end - at < opening) return (ctok_jsonrun_gap){NULL, 0};
-    if (memcmp(r->j.buf + last->begin, r->j.buf + at, opening) != 0) return (ctok_jsonrun_gap){NULL, 0};
-    return (ctok_jsonrun_gap){r->j.buf + last->end, n};
+    if (n > CTOK_JSONRUN_BYTES || r->j.end - at < opening) return none;
+    return memcmp(r->j.buf + last->begin, r->j.buf + at, opening) == 0 ? (ctok_jsonrun_gap){r->j.buf + last->end, n} : none;
 }
 
 /* ---- the vocabulary ---- */
