@@ -15,7 +15,7 @@
 #define LABEL 9u
 #define AHEAD CTOK_BESTPATH_AHEAD /* places in the window, too */
 
-#define NODE_BYTES (sizeof(ctok_link) + sizeof(float) + sizeof(ctok_id))
+#define NODE_BYTES (sizeof(ctok_link) + sizeof(ctok_stop))
 
 static const float WORST = -INFINITY;
 
@@ -23,7 +23,7 @@ static const float WORST = -INFINITY;
 
 /* The character that stands at a node, or at none. */
 static inline ctok_stand stand_of(const ctok_bestpath *b, uint32_t node) {
-    ctok_stand one = {0, node, b->scores[node]};
+    ctok_stand one = {0, node, b->stops[node].score};
     if (node) one.link = b->links[node];
     if (one.score == WORST) one.score = b->unknown;
     return one;
@@ -32,8 +32,7 @@ static inline ctok_stand stand_of(const ctok_bestpath *b, uint32_t node) {
 static ctok_status make_room(ctok_bestpath *b, size_t n) {
     b->n_nodes = n;
     b->links = (ctok_link *)ctok_mem_room(n * NODE_BYTES);
-    b->scores = (float *)(b->links + n);
-    b->ids = (ctok_id *)(b->scores + n);
+    b->stops = (ctok_stop *)(b->links + n);
     return b->links != NULL ? CTOK_OK : CTOK_ERR_MEMORY;
 }
 
@@ -52,8 +51,8 @@ ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const doubl
         const uint64_t unit = ctok_trie_unit(t, i);
         const uint32_t piece = ctok_trie_piece(unit);
         b->links[i] = (uint32_t)ctok_trie_base(unit) << LABEL | (uint32_t)(unit & CTOK_TRIE_NO_BYTE);
-        b->scores[i] = piece ? (float)scores[piece] : WORST;
-        b->ids[i] = piece ? ids[piece] : none;
+        b->stops[i].score = piece ? (float)scores[piece] : WORST;
+        b->stops[i].id = piece ? ids[piece] : none;
     }
     for (unsigned c = 0; c < 128; c++) b->ascii[c] = stand_of(b, b->beside.chars[c].node);
     return CTOK_OK;
@@ -108,7 +107,7 @@ static size_t walk_all(const ctok_bestpath *b, ctok_places *at, size_t n) {
         for (unsigned i = 1; i < AHEAD; i++) {
             const uint32_t node = step(links, &one.link, p[size + i - 1]);
             w->nodes[i] = node;
-            w->scores[i] = b->scores[node];
+            w->scores[i] = b->stops[node].score;
         }
         w->far = one.link;
         CTOK_PREFETCH(links + (one.link >> LABEL) + p[size + AHEAD - 1]);
@@ -154,20 +153,21 @@ static inline void offer_four(window *w, size_t place, const float *scores, uint
 }
 
 /* All but the first of a window, and the one that comes in. */
-static inline __m128i shifted(__m128i all, __m128i in) {
-    return _mm_or_si128(_mm_srli_si128(all, 4), _mm_slli_si128(in, 12));
+static inline __m128 shifted(__m128 all, const float *in) {
+    all = _mm_move_ss(all, _mm_load_ss(in));
+    return _mm_shuffle_ps(all, all, 0x39);
 }
 
 /* The window moves from `place` to the next; what was found for the one is kept, what is known of the one that comes in is fetched. */
 static inline void move_on(window *w, ctok_places *at, size_t place) {
-    const __m128 in = _mm_load_ss(at->best + place + AHEAD), in_second = _mm_load_ss(at->second + place + AHEAD);
+    const float *in = at->best + place + AHEAD, *in_second = at->second + place + AHEAD;
     const __m128i in_last = _mm_cvtsi32_si128((int)at->last[place + AHEAD]);
     _mm_store_ss(at->best + place, w->best);
     _mm_store_ss(at->second + place, w->second);
     at->last[place] = (uint32_t)_mm_cvtsi128_si32(w->last);
-    w->best = _mm_castsi128_ps(shifted(_mm_castps_si128(w->best), _mm_castps_si128(in)));
-    w->second = _mm_castsi128_ps(shifted(_mm_castps_si128(w->second), _mm_castps_si128(in_second)));
-    w->last = shifted(w->last, in_last);
+    w->best = shifted(w->best, in);
+    w->second = shifted(w->second, in_second);
+    w->last = _mm_or_si128(_mm_srli_si128(w->last, 4), _mm_slli_si128(in_last, 12));
 }
 
 /* `place`, the next one, is where the following paths go on from. */
@@ -209,7 +209,7 @@ static inline float here_of(const window *w) { return w->here; }
 
 /* The steps behind the first ones, to `place` and on, of the piece that starts at `last`. */
 static inline void go_far(const ctok_bestpath *b, ctok_link link, ctok_places *at, size_t place, size_t n, float here, uint32_t last) {
-    for (; link >> LABEL && place <= n; place++) offer(at, place, here + b->scores[step(b->links, &link, at->text[place - 1])], last);
+    for (; link >> LABEL && place <= n; place++) offer(at, place, here + b->stops[step(b->links, &link, at->text[place - 1])].score, last);
 }
 
 /* The text, with as many bytes that can be read behind it as a character that it ends inside, and the steps from that, may take. */

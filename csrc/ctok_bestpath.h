@@ -27,10 +27,15 @@ typedef struct ctok_stand {
     float score;                     /* that it has alone */
 } ctok_stand;
 
+/* The piece that ends at a node. */
+typedef struct ctok_stop {
+    float score;                     /* minus infinity if none does */
+    ctok_id id;                      /* or `none` */
+} ctok_stop;
+
 typedef struct ctok_bestpath {
     ctok_link *links;                /* by node */
-    float *scores;                   /* of the piece that ends there, minus infinity if none does */
-    ctok_id *ids;                    /* its id, or `none` */
+    ctok_stop *stops;                /* by node */
     size_t n_nodes;
     ctok_id none;
     ctok_stand ascii[128];
@@ -84,7 +89,7 @@ size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t
 
 /* ctok_bestpath_id - the id of the piece that ends at a node of the tree, or `none`; 0 is no node. */
 static inline ctok_id ctok_bestpath_id(const ctok_bestpath *b, uint32_t node) {
-    return b->ids[node];
+    return b->stops[node].id;
 }
 
 /* ctok_bestpath_steps - write the steps of the best path to place n, the last of them to steps[-1]. Returns how many. */
