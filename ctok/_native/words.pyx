@@ -42,7 +42,7 @@ cdef enum:
     UNITS = 256                 # of a block
     REMEMBERED = 63             # bytes of the longest unit that is remembered, as csrc/ctok_words.h says
     MOST = 64                   # ids that one may write: an id for each byte, filled up
-    WHOLE = 20                  # bytes of the longest word that is a unit by itself
+    WHOLE = 12                  # bytes of the longest word that is a unit by itself
 
 cdef struct WordsScratch:
     ctok_words memory
@@ -96,29 +96,6 @@ cdef ctok_status give(Walk *k, ctok_id id, const uint8_t *p, size_t n, size_t en
         return push(k, m.unk, end)
     if k.ends != NULL:
         k.ends.at[k.ends.n - 1] = <ctok_id>end
-    return CTOK_OK
-
-
-cdef ctok_status give_ids(Walk *k, const ctok_id *ids, size_t n) noexcept nogil:
-    """Remembered tokens, unknown ones among them: an id for each character."""
-    cdef const float *score_by_id = k.w.score_by_id
-    cdef ctok_id unk = k.w.m.unk
-    cdef ctok_id *to
-    cdef size_t i
-    cdef float sum = k.sum
-    cdef bint before = k.unknown, unknown
-    if ctok_ids_reserve(k.ids, n) != CTOK_OK:
-        return CTOK_ERR_MEMORY
-    to = k.ids.at + k.ids.n
-    for i in range(n):
-        sum += score_by_id[ids[i]]
-        unknown = ids[i] == unk
-        to[0] = ids[i]
-        to += not (unknown and before)
-        before = unknown
-    k.ids.n = to - k.ids.at
-    k.sum = sum
-    k.unknown = before
     return CTOK_OK
 
 
@@ -281,6 +258,20 @@ cdef inline float give_stored(const float *score_by_id, const ctok_id *ids, size
     return sum
 
 
+cdef inline size_t give_apart(const WordsModel *w, const ctok_id *ids, size_t n, ctok_id *to, float *sum, bint *unknown) noexcept nogil:
+    """Give n ids, an unknown one for each such character: of those that stand together the first. Returns how many are given."""
+    cdef ctok_id unk = w.m.unk
+    cdef size_t i, given = 0
+    cdef bint before = unknown[0]
+    for i in range(n):
+        to[given] = ids[i]
+        given += not (before and ids[i] == unk)
+        before = ids[i] == unk
+        sum[0] += w.score_by_id[ids[i]]
+    unknown[0] = before
+    return given
+
+
 cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
     """Give the tokens of all units."""
     cdef WordsScratch *s = k.s
@@ -289,40 +280,43 @@ cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept no
     cdef ctok_ids *ids = k.ids
     cdef size_t i, n_ids = ids.n, room
     cdef float sum = k.sum
-    cdef bint is_within
+    cdef bint unknown = k.unknown
     cdef ctok_status status
     if ctok_ids_reserve(ids, CTOK_WORD_HERE * s.n_units + MOST) != CTOK_OK:
         return CTOK_ERR_MEMORY
     room = ids.cap - MOST
     for i in range(s.n_units):
         found = &s.found[i]
-        is_within = fabsf(sum) < ctok_word_limit(found.n)
-        if is_within and not found.n & (CTOK_WORD_APART | CTOK_WORD_STORED) and n_ids <= room:
-            memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
-            n_ids += found.n & CTOK_WORD_IDS
-            sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
-            k.unknown = False
-        elif is_within and not found.n & CTOK_WORD_APART and n_ids <= room:
-            sum = give_stored(score_by_id, s.memory.store + found.ids[0], found.n & CTOK_WORD_IDS, ids.at + n_ids, sum)
-            n_ids += found.n & CTOK_WORD_IDS
-            k.unknown = False
-        else:
+        if n_ids > room:
+            ids.n = n_ids
+            if ctok_ids_reserve(ids, MOST) != CTOK_OK:
+                return CTOK_ERR_MEMORY
+            room = ids.cap - MOST
+        if not fabsf(sum) < ctok_word_limit(found.n):
             ids.n = n_ids
             k.sum = sum
-            if is_within:
-                status = give_ids(k, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS)
-            else:
-                status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
-            if status == CTOK_OK:
-                status = ctok_ids_reserve(ids, MOST)
+            k.unknown = unknown
+            status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
             if status != CTOK_OK:
                 return status
             n_ids = ids.n
             sum = k.sum
-            room = ids.cap - MOST
+            unknown = k.unknown
+        elif found.n & CTOK_WORD_APART:
+            n_ids += give_apart(k.w, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS, ids.at + n_ids, &sum, &unknown)
+        elif found.n & CTOK_WORD_STORED:
+            sum = give_stored(score_by_id, s.memory.store + found.ids[0], found.n & CTOK_WORD_IDS, ids.at + n_ids, sum)
+            n_ids += found.n & CTOK_WORD_IDS
+            unknown = False
+        else:
+            memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
+            n_ids += found.n & CTOK_WORD_IDS
+            sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
+            unknown = False
         start = s.stops[i]
     ids.n = n_ids
     k.sum = sum
+    k.unknown = unknown
     return CTOK_OK
 
 
