@@ -129,9 +129,11 @@ static void check_cache(const uint8_t *p, size_t n) {
             ctok_cache_put(line, key, ids, 3);
             if (ctok_cache_find(line, key) == NULL) abort();
         } else {
-            if (ctok_cache_long(&cache, p + i + 1, len, key, &entry) && (entry->n != 3 || memcmp(entry->ids, ids, sizeof ids))) abort();
-            ctok_cache_long_put(entry, key, ids, 3);
-            if (!ctok_cache_long(&cache, p + i + 1, len, key, &entry)) abort();
+            ctok_cache_long_key(p + i + 1, len, NULL, key);
+            entry = ctok_cache_long_line(&cache, key);
+            if (ctok_cache_long_is(entry, len, key) && (entry->n != 3 || memcmp(entry->ids, ids, sizeof ids))) abort();
+            ctok_cache_long_put(entry, len, key, ids, 3);
+            if (!ctok_cache_long_is(entry, len, key)) abort();
         }
     }
 }
