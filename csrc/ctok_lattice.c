@@ -109,6 +109,23 @@ void ctok_lattice_free(ctok_lattice *l) {
     memset(l, 0, sizeof *l);
 }
 
+ctok_status ctok_lattice_count(const ctok_lattice *l, size_t most, size_t *n) {
+    size_t *ways = (size_t *)ctok_mem_alloc(l->n + 1, sizeof *ways); /* by place: to it */
+    if (ways == NULL) return CTOK_ERR_MEMORY;
+    ways[0] = 1;
+    for (size_t e = 1; e <= l->n; e++) {
+        size_t sum = 0;
+        for (uint32_t i = l->first[e]; i < l->first[e + 1]; i++) {
+            sum += ways[l->tokens[i].start];
+            if (sum > most) sum = most;
+        }
+        ways[e] = sum;
+    }
+    *n = ways[l->n] < most ? ways[l->n] : most;
+    ctok_mem_free(ways);
+    return CTOK_OK;
+}
+
 ctok_status ctok_ways_close(ctok_ways *w, double score, double perturbed) {
     if (w->ends.n == w->cap) {
         const size_t cap = w->cap * 2 + 32;

@@ -54,6 +54,9 @@ static inline size_t ctok_lattice_n_tokens(const ctok_lattice *l) {
     return l->first[l->n + 1];
 }
 
+/* ctok_lattice_count - how many ways there are; of more than `most` that many. */
+ctok_status ctok_lattice_count(const ctok_lattice *l, size_t most, size_t *n);
+
 /* ---- drawing ---- */
 
 /* ctok_lattice_share - ctok_lattice_weigh, not nested, of which only the shares are wanted, by which ctok_lattice_draw draws. Costs about half. */

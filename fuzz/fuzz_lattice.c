@@ -149,9 +149,11 @@ static void check_best(const ctok_lattice *l, const trying *t, size_t k) {
 }
 
 /* The same in any order. */
-static void check_any(const ctok_lattice *l, size_t k) {
+static void check_any(const ctok_lattice *l, const trying *t, size_t k) {
     ctok_ways w = {0};
     ctok_ways best = {0};
+    size_t n_ways;
+    need(ctok_lattice_count(l, k, &n_ways) == CTOK_OK && n_ways == (t->count < k ? t->count : k));
     need(ctok_lattice_best_any(l, k, &w) == CTOK_OK && ctok_lattice_best(l, k, &best) == CTOK_OK && w.ends.n == best.ends.n);
     for (size_t i = 0, a = 0; i < w.ends.n; a = w.ends.at[i++]) {
         const size_t n = w.ends.at[i] - a;
@@ -234,7 +236,7 @@ static void check(input *in, const ctok_trie *t, const double *score_of) {
         if (tried.count < WAYS) {
             qsort(tried.forward, tried.count, sizeof(double), descending);
             check_best(&l, &tried, k);
-            check_any(&l, k);
+            check_any(&l, &tried, k);
             check_forward(&l, &tried, k);
             check_draws(&l, &tried, k, how);
         }

@@ -21,6 +21,7 @@ cdef extern from "ctok_lattice.h" nogil:
     ctok_status ctok_lattice_build(ctok_lattice *l, const ctok_trie *t, const double *score_of, bint unknowns, const uint8_t *p,
                                    const uint32_t *stops, size_t n_stops)
     void ctok_lattice_free(ctok_lattice *l)
+    ctok_status ctok_lattice_count(const ctok_lattice *l, size_t most, size_t *n)
     ctok_status ctok_lattice_share(ctok_lattice *l, double alpha)
     ctok_status ctok_lattice_weigh(ctok_lattice *l, double alpha, bint nested)
     ctok_status ctok_lattice_draw(const ctok_lattice *l, uint64_t *random, ctok_ids *tokens, double *share)

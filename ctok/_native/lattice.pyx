@@ -8,9 +8,9 @@ from libc.math cimport INFINITY, exp, expm1, log
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_lattice cimport (
-    ctok_lattice, ctok_lattice_best, ctok_lattice_best_any, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_draw,
-    ctok_lattice_draw_distinct, ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share, ctok_lattice_weigh,
-    ctok_ways, ctok_ways_free)
+    ctok_lattice, ctok_lattice_best, ctok_lattice_best_any, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_count,
+    ctok_lattice_draw, ctok_lattice_draw_distinct, ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share,
+    ctok_lattice_weigh, ctok_ways, ctok_ways_free)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
 from ctok._native.ids cimport ids_to_list
@@ -250,7 +250,7 @@ def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
     if is_certain(x, smoothing):
         ids, ends = best_of(x)
         return [(ids, ends, 0.0) if with_ends else (ids, 0.0)] * k
-    if nbest_size:
+    if nbest_size and not (x.m.single and has_no_more(x, nbest_size)):
         find_best(x, nbest_size, for_draws=True)
         return [draw_one(x, smoothing, &random, with_ends) for _ in range(k)]
     weigh(x, smoothing, for_draws=True)
@@ -261,6 +261,15 @@ def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
             raise failure(status)
         found.append(path(x, x.way.at, x.way.n, with_ends, share))
     return found
+
+
+cdef bint has_no_more(Lattice x, size_t k) except -1:
+    """Are there at most k paths? Then they are drawn as from all, which is the same and sooner done than listing them."""
+    cdef size_t n = 0
+    cdef ctok_status status = ctok_lattice_count(&x.l, k + 1, &n)
+    if status != CTOK_OK:
+        raise failure(status)
+    return n <= k
 
 
 cdef tuple draw_one(Lattice x, double alpha, uint64_t *random, bint with_ends):
