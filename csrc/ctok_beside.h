@@ -54,6 +54,18 @@ static inline int ctok_beside_cuts(const ctok_beside *b, const ctok_beside_char 
     return !(b->rows[(size_t)one->row * CTOK_BESIDE_ROW + last / 8] >> last % 8 & 1);
 }
 
+/* ctok_beside_strangers - where the characters of p[0..n) end that no piece has, from the one at pos < n on and `most` at most; *count is how
+ * many there are. A text may be cut on either side of each. Characters beyond U+FFFF are not told apart: they end a run. */
+static inline size_t ctok_beside_strangers(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, size_t most, size_t *count) {
+    size_t at = pos, size, found = 0;
+    for (; at < n && found < most; at += size, found++) {
+        const size_t line = ctok_beside_at(p + at, n - at, &size);
+        if (line == CTOK_BESIDE_PLANE || (b->chars[line].row | b->chars[line].node)) break;
+    }
+    *count = found;
+    return at;
+}
+
 /* ctok_beside_next - the first place in (pos, n) where p[0..n) may be cut, or n; *first is the line of the character at pos < n, and *size
  * its size. */
 static inline size_t ctok_beside_next(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, const ctok_beside_char **first,

@@ -30,6 +30,7 @@
 #define CTOK_WORD_IDS 0xFFu          /* of an answer's n: how many ids */
 #define CTOK_WORD_APART 0x100u       /* one of them is the unknown one, which may be left out */
 #define CTOK_WORD_STORED 0x200u      /* they stand in the store, from ids[0] on */
+#define CTOK_WORD_RUN 0x400u         /* so many unknown characters that stand together */
 #define CTOK_WORD_LIMIT 0xFFFF0000u  /* the upper half of a float: the limit, rounded toward 0 */
 
 typedef struct ctok_answer {

@@ -146,6 +146,18 @@ def test_texts_cut_where_no_piece_has_such_neighbours_come_out_the_same(data, ha
         assert kernel.encode(text.encode()) == live.encode(text)
 
 
+@pytest.mark.parametrize("has_bytes", [False, True])
+@pytest.mark.parametrize("least", [-1.5, -20.3, -900.7, -1540.1])
+def test_runs_of_characters_that_no_piece_has_come_out_the_same(least, has_bytes):
+    pieces = [UNK, ("\u2581", -2.3, NORMAL), ("a", least, NORMAL), ("\u2581\u4e16a", -3.1, NORMAL), *(BYTES if has_bytes else [])]
+    live, kernel, rng = reference(pieces), kernel_of(pieces), random.Random(7)
+    parts = ["a", "\u2581", "\u2581a", "\u2581\u4e16", "\u0436", "\u754c", "\U0001f600", "\u2581\u4e16a"]
+    for _ in range(20):
+        runs = ["\u754c\u0436"[: rng.randrange(3)] * rng.randrange(40) for _ in range(150)]
+        text = "".join(rng.choice(parts) * rng.choice((1, 1, 2, 3)) + run for run in runs)
+        assert kernel.encode(text.encode()) == live.encode(text)
+
+
 def test_words_that_depend_on_the_sum_are_not_taken_from_memory():
     pieces = [UNK, ("\u2581a", -700.0, NORMAL), *((f"\u2581{left}", -1.0, NORMAL) for left in "xyzw")]
     pieces += [*((right, -1.0, NORMAL) for right in "klmn")]

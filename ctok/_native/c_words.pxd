@@ -8,6 +8,7 @@ cdef extern from "ctok_words.h" nogil:
     const unsigned int CTOK_WORD_HERE
     const uint32_t CTOK_WORD_IDS
     const uint32_t CTOK_WORD_APART
+    const uint32_t CTOK_WORD_RUN
     const uint32_t CTOK_WORD_STORED
     ctypedef struct ctok_answer:
         ctok_id ids[3]

@@ -22,15 +22,15 @@ from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next
+from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next, ctok_beside_strangers
 from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_id, ctok_bestpath_steps, ctok_places, ctok_step
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_STORED, ctok_answer, ctok_word, ctok_word_limit, ctok_word_n,
-    ctok_words, ctok_words_ask, ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room,
-    ctok_words_put, ctok_words_recall)
+    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_RUN, CTOK_WORD_STORED, ctok_answer, ctok_word,
+    ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask, ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init,
+    ctok_words_look_up, ctok_words_make_room, ctok_words_put, ctok_words_recall)
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
@@ -43,6 +43,7 @@ cdef enum:
     REMEMBERED = 63             # bytes of the longest unit that is remembered, as csrc/ctok_words.h says
     MOST = 64                   # ids that one may write: an id for each byte, filled up
     WHOLE = 12                  # bytes of the longest word that is a unit by itself
+    RUN = 32                    # characters of the longest run of unknown ones that is a unit
 
 cdef struct WordsScratch:
     ctok_words memory
@@ -228,6 +229,15 @@ cdef inline void settle_character(Walk *k, ctok_id id, size_t stop) noexcept nog
     s.n_units += 1
 
 
+cdef inline void settle_run(Walk *k, size_t count, size_t stop) noexcept nogil:
+    """The next unit is `count` characters that no piece has, which end at `stop`."""
+    cdef WordsScratch *s = k.s
+    cdef double limit = 0 if k.w.m.byte_fallback else k.w.limit - <double>count * k.w.widest
+    s.found[s.n_units].n = ctok_word_n(count, CTOK_WORD_RUN, <float>limit)
+    s.stops[s.n_units] = <uint32_t>stop
+    s.n_units += 1
+
+
 cdef void look_up(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
     """Answer all units, the first of which starts at `start`; those that must be worked out get the limit 0."""
     cdef WordsScratch *s = k.s
@@ -302,6 +312,12 @@ cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept no
             n_ids = ids.n
             sum = k.sum
             unknown = k.unknown
+        elif found.n & CTOK_WORD_RUN:
+            for _ in range(found.n & CTOK_WORD_IDS):
+                sum += score_by_id[k.w.m.unk]
+            ids.at[n_ids] = k.w.m.unk
+            n_ids += not unknown
+            unknown = True
         elif found.n & CTOK_WORD_APART:
             n_ids += give_apart(k.w, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS, ids.at + n_ids, &sum, &unknown)
         elif found.n & CTOK_WORD_STORED:
@@ -335,14 +351,18 @@ cdef ctok_status end_block(Walk *k, const uint8_t *p, size_t *start) noexcept no
 cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, size_t n, size_t *start) noexcept nogil:
     """The units of a long word p[at..stop): its parts."""
     cdef const ctok_beside_char *first
-    cdef size_t next, size
+    cdef size_t next, size, count, most = 1 if k.w.m.byte_fallback else RUN
     cdef ctok_status status = CTOK_OK
     while at < stop and status == CTOK_OK:
-        next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
-        if next - at == size and p[at] < 0xF0:
-            settle_character(k, ctok_bestpath_id(&k.w.paths, first.node), next)
+        next = ctok_beside_strangers(&k.w.paths.beside, p, at, stop, most, &count)
+        if count:
+            settle_run(k, count, next)
         else:
-            ask(k, p, at, next, n)
+            next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
+            if next - at == size and p[at] < 0xF0:
+                settle_character(k, ctok_bestpath_id(&k.w.paths, first.node), next)
+            else:
+                ask(k, p, at, next, n)
         if k.s.n_units == UNITS:
             status = end_block(k, p, start)
         at = next
