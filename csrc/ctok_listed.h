@@ -48,6 +48,22 @@ static inline void ctok_listed_fetch(const ctok_vocab *v, ctok_id id) {
     CTOK_PREFETCH(v->listed->halves + id);
 }
 
+/* ctok_listed_fetch_halves - a step later: of a token of which nothing is known, what learning looks at of its halves. Returns whether it is
+ * such a token. */
+static inline int ctok_listed_fetch_halves(const ctok_vocab *v, ctok_id id) {
+    if (v->listed->known[id] != CTOK_LISTED_UNKNOWN || v->listed->halves[id] == CTOK_LISTED_WHOLE) return 0;
+    const ctok_id left = (ctok_id)(v->listed->halves[id] >> 32), right = (ctok_id)v->listed->halves[id];
+    CTOK_PREFETCH(v->listed->known + left);
+    CTOK_PREFETCH(v->listed->known + right);
+    CTOK_PREFETCH(v->listed->halves + left);
+    CTOK_PREFETCH(v->listed->halves + right);
+    CTOK_PREFETCH(v->by_id + left);
+    return 1;
+}
+
+/* ctok_listed_fetch_border - a step later: what learning looks at first of the border between them. */
+void ctok_listed_fetch_border(const ctok_vocab *v, ctok_id id);
+
 /* ctok_listed_gives - is a pretoken that is the token `id` that token? 0: merging must say. v->listed NULL: it always is. */
 static inline int ctok_listed_gives(const ctok_vocab *v, ctok_id id) {
     if (v->listed == NULL || v->listed->known[id] >= CTOK_LISTED_YES) return 1;

@@ -101,5 +101,7 @@ cdef extern from "ctok_listed.h" nogil:
                                  uint8_t *known)
     void ctok_listed_free(ctok_listed *l)
     void ctok_listed_fetch(const ctok_vocab *v, ctok_id id)
+    bint ctok_listed_fetch_halves(const ctok_vocab *v, ctok_id id)
+    void ctok_listed_fetch_border(const ctok_vocab *v, ctok_id id)
     bint ctok_listed_gives(const ctok_vocab *v, ctok_id id)
     void ctok_listed_gave(const ctok_vocab *v, ctok_id id)

@@ -18,7 +18,8 @@ from ctok._native.c_engine cimport (
 from ctok._native.c_merge cimport ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_utf8 cimport ctok_on_surrogate, ctok_utf8_count, ctok_utf8_from
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_listed_fetch, ctok_listed_gave, ctok_listed_gives,
+    CTOK_ERR_MEMORY, CTOK_ERR_STOPPED, CTOK_NO_ID, CTOK_OK, CTOK_PREFETCH, ctok_id, ctok_listed_fetch, ctok_listed_fetch_border,
+    ctok_listed_fetch_halves, ctok_listed_gave, ctok_listed_gives,
     ctok_mem_fail_after, ctok_mem_free, ctok_mem_resize, ctok_mem_zeroed, ctok_mix, ctok_status, ctok_vocab, ctok_vocab_candidate,
     ctok_vocab_find, ctok_vocab_find_key, ctok_vocab_hash, ctok_vocab_place)
 from ctok._native.c_scan cimport ctok_block
@@ -177,6 +178,20 @@ cdef ctok_status look_up_miss(Context *c, const ctok_vocab *v, size_t i, const u
     return CTOK_OK
 
 
+cdef void fetch_halves(Context *c, const ctok_vocab *v, size_t n_misses) noexcept nogil:
+    """The same for what ctok_listed_gives will touch."""
+    cdef uint32_t learnt[BLOCK]
+    cdef size_t k, n = 0
+    cdef ctok_id found
+    for k in range(n_misses):
+        found = c.found[c.misses[k]].ids[0]
+        if found != CTOK_NO_ID:
+            learnt[n] = found
+            n += ctok_listed_fetch_halves(v, found)
+    for k in range(n):
+        ctok_listed_fetch_border(v, learnt[k])
+
+
 cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
     """Begin to fetch what looking them up will touch, one step for all of them after the other: slots, entries, bytes."""
     cdef size_t i, k, n, at
@@ -199,6 +214,8 @@ cdef void fetch_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size
         if found[0] != CTOK_NO_ID:
             CTOK_PREFETCH(v.bytes + v.by_id[found[0]].begin)
             ctok_listed_fetch(v, found[0])
+    if v.listed != NULL:
+        fetch_halves(c, v, n_misses)
 
 
 cdef ctok_status resolve_misses(Context *c, const ctok_vocab *v, const uint8_t *buf, size_t start, size_t n_misses) noexcept nogil:
