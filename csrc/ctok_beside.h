@@ -54,8 +54,8 @@ static inline int ctok_beside_cuts(const ctok_beside *b, const ctok_beside_char 
     return !(b->rows[(size_t)one->row * CTOK_BESIDE_ROW + last / 8] >> last % 8 & 1);
 }
 
-/* ctok_beside_strangers - where the characters of p[0..n) end that no piece has, from the one at pos < n on and `most` at most; *count is how
- * many there are. A text may be cut on either side of each. Characters beyond U+FFFF are not told apart: they end a run. */
+/* ctok_beside_strangers - where the characters of p[0..n) end that no piece has, from the one at pos < n on and `most` at most; *count is
+ * how many there are. A text may be cut on either side of each. Characters beyond U+FFFF are not told apart: they end a run. */
 static inline size_t ctok_beside_strangers(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, size_t most, size_t *count) {
     size_t at = pos, size, found = 0;
     for (; at < n && found < most; at += size, found++) {

@@ -15,7 +15,7 @@
 #define LABEL 9u
 #define AHEAD CTOK_BESTPATH_AHEAD /* places in the window, too */
 
-#define NODE_BYTES (sizeof(ctok_link) + sizeof(ctok_stop))
+#define NODE_BYTES (sizeof(ctok_link) + sizeof(ctok_ending))
 
 static const float WORST = -INFINITY;
 
@@ -23,7 +23,7 @@ static const float WORST = -INFINITY;
 
 /* The character that stands at a node, or at none. */
 static inline ctok_stand stand_of(const ctok_bestpath *b, uint32_t node) {
-    ctok_stand one = {0, node, b->stops[node].score};
+    ctok_stand one = {0, node, b->endings[node].score};
     if (node) one.link = b->links[node];
     if (one.score == WORST) one.score = b->unknown;
     return one;
@@ -32,15 +32,15 @@ static inline ctok_stand stand_of(const ctok_bestpath *b, uint32_t node) {
 static ctok_status make_room(ctok_bestpath *b, size_t n) {
     b->n_nodes = n;
     b->links = (ctok_link *)ctok_mem_room(n * NODE_BYTES);
-    b->stops = (ctok_stop *)(b->links + n);
-    return b->links != NULL ? CTOK_OK : CTOK_ERR_MEMORY;
+    if (b->links == NULL) return CTOK_ERR_MEMORY;
+    b->endings = (ctok_ending *)(b->links + n);
+    return CTOK_OK;
 }
 
 ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const double *scores, const ctok_id *ids, ctok_id none,
                                const uint8_t *data, const uint32_t *ends, uint32_t n) {
     if (t->n_units > CTOK_BESTPATH_MAX_UNITS) return CTOK_ERR_FORMAT;
     b->unknown = (float)scores[0];
-    b->none = none;
     ctok_status status = make_room(b, t->n_units);
     if (status == CTOK_OK) status = ctok_beside_init(&b->beside, data, ends, n, t);
     if (status != CTOK_OK) {
@@ -51,8 +51,8 @@ ctok_status ctok_bestpath_init(ctok_bestpath *b, const ctok_trie *t, const doubl
         const uint64_t unit = ctok_trie_unit(t, i);
         const uint32_t piece = ctok_trie_piece(unit);
         b->links[i] = (uint32_t)ctok_trie_base(unit) << LABEL | (uint32_t)(unit & CTOK_TRIE_NO_BYTE);
-        b->stops[i].score = piece ? (float)scores[piece] : WORST;
-        b->stops[i].id = piece ? ids[piece] : none;
+        b->endings[i].score = piece ? (float)scores[piece] : WORST;
+        b->endings[i].id = piece ? ids[piece] : none;
     }
     for (unsigned c = 0; c < 128; c++) b->ascii[c] = stand_of(b, b->beside.chars[c].node);
     return CTOK_OK;
@@ -107,7 +107,7 @@ static size_t walk_all(const ctok_bestpath *b, ctok_places *at, size_t n) {
         for (unsigned i = 1; i < AHEAD; i++) {
             const uint32_t node = step(links, &one.link, p[size + i - 1]);
             w->nodes[i] = node;
-            w->scores[i] = b->stops[node].score;
+            w->scores[i] = b->endings[node].score;
         }
         w->far = one.link;
         CTOK_PREFETCH(links + (one.link >> LABEL) + p[size + AHEAD - 1]);
@@ -209,7 +209,10 @@ static inline float here_of(const window *w) { return w->here; }
 
 /* The steps behind the first ones, to `place` and on, of the piece that starts at `last`. */
 static inline void go_far(const ctok_bestpath *b, ctok_link link, ctok_places *at, size_t place, size_t n, float here, uint32_t last) {
-    for (; link >> LABEL && place <= n; place++) offer(at, place, here + b->stops[step(b->links, &link, at->text[place - 1])].score, last);
+    for (; link >> LABEL && place <= n; place++) {
+        const uint32_t node = step(b->links, &link, at->text[place - 1]);
+        offer(at, place, here + b->endings[node].score, last);
+    }
 }
 
 /* The text, with as many bytes that can be read behind it as a character that it ends inside, and the steps from that, may take. */

@@ -3,7 +3,8 @@
  * A path is a row of pieces, and of characters that are none, each of which costs the same. Its score is added up in single
  * precision, one addition a piece, and of equal scores the path whose last piece starts first stays.
  *
- * The tree of pieces is read with the scores at its nodes, links by themselves so that they stay near. Read-only after it is built: any number of threads may use it.
+ * The tree of pieces is laid out anew: the links of its nodes by themselves, so that many are near, and what ends at them. Read-only after
+ * it is built: any number of threads may use it.
  */
 #ifndef CTOK_BESTPATH_H
 #define CTOK_BESTPATH_H
@@ -28,16 +29,15 @@ typedef struct ctok_stand {
 } ctok_stand;
 
 /* The piece that ends at a node. */
-typedef struct ctok_stop {
+typedef struct ctok_ending {
     float score;                     /* minus infinity if none does */
     ctok_id id;                      /* or `none` */
-} ctok_stop;
+} ctok_ending;
 
 typedef struct ctok_bestpath {
     ctok_link *links;                /* by node */
-    ctok_stop *stops;                /* by node */
+    ctok_ending *endings;            /* by node */
     size_t n_nodes;
-    ctok_id none;
     ctok_stand ascii[128];
     ctok_beside beside;
     float unknown;                   /* the score of a character that is no piece */
@@ -89,7 +89,7 @@ size_t ctok_bestpath_find(const ctok_bestpath *b, ctok_places *at, const uint8_t
 
 /* ctok_bestpath_id - the id of the piece that ends at a node of the tree, or `none`; 0 is no node. */
 static inline ctok_id ctok_bestpath_id(const ctok_bestpath *b, uint32_t node) {
-    return b->stops[node].id;
+    return b->endings[node].id;
 }
 
 /* ctok_bestpath_steps - write the steps of the best path to place n, the last of them to steps[-1]. Returns how many. */

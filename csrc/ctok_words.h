@@ -215,8 +215,9 @@ static inline const ctok_answer *ctok_words_recall(const ctok_words *w, const ct
     const ctok_word *entry = line + (line[0].key[0] != key[0] || line[0].key[1] != key[1]);
     if (entry->key[0] != key[0] || entry->key[1] != key[1]) return NULL;
     const ctok_answer *a = &entry->answer;
-    if (ctok_words_is_long(key) && (a->ids[1] != n || memcmp(w->store + a->ids[0] + ctok_words_filled(a->n & CTOK_WORD_IDS), p, n) != 0)) return NULL;
-    return a;
+    if (!ctok_words_is_long(key)) return a;
+    const ctok_id *bytes = w->store + a->ids[0] + ctok_words_filled(a->n & CTOK_WORD_IDS);
+    return a->ids[1] == n && memcmp(bytes, p, n) == 0 ? a : NULL;
 }
 
 /* ctok_words_ids - the ids of an answer, filled up. */

@@ -14,6 +14,7 @@ Else, and near the places where sums begin anew (viterbi.pyx), the word is worke
 
 The same holds for the parts of a word between places that no piece reaches across (csrc/ctok_beside.h), of which there are far fewer
 different ones. So the units that are looked up are the parts of long words, and short words whole, but for signs behind their last letter.
+Characters that no piece has need no looking up: where some stand together, they are one unit.
 Units go in blocks: all are asked first, so that what is remembered of them is fetched side by side; then those that are not known are
 searched; then the tokens are given in order.
 """
