@@ -22,6 +22,7 @@ MODULES = {
     "align": ["mem", "added", "unicode", "utf8"],
     "batch": ["mem", "pool", "text", "utf8"],
     "bpe": ["mem"],
+    "bpelanes": ["mem"],
     "buildinfo": [],
     "cells": ["mem", "utf8"],
     "chains": ["chain", "machine", "mem", "text", "utf8"],

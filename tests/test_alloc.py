@@ -6,11 +6,11 @@ import pytest
 
 import alloc_walk
 from core import ANYTHING, GPT2, O200K, ctok_of, vocab_of
-from ctok._native import batch, bpe, engine, ids, pipeline, stream, survivors, vocab
+from ctok._native import batch, bpe, bpelanes, engine, ids, pipeline, stream, survivors, vocab
 from ctok._native.bpe import merge, neighbours
 from ctok.errors import UnknownIdError
 
-MODULES = [batch, bpe, engine, ids, pipeline, stream, survivors, vocab]
+MODULES = [batch, bpe, bpelanes, engine, ids, pipeline, stream, survivors, vocab]
 pytestmark = alloc_walk.needs_failing(vocab)
 
 RNG = random.Random(61)

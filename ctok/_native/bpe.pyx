@@ -4,7 +4,7 @@ The rule: start from single bytes; join the neighbours whose joined bytes are th
 neighbours join. Rank is the id.
 
 * Up to `WINDOW` bytes: a tree of minima over the pair ranks (csrc/ctok_mintree.h); every merge changes three of them. O(n log n).
-* Many pretokens of up to `LANE` bytes: several at a time, a merge of each in turn, so that they wait for memory together.
+* Up to `LANE` bytes, and where pairs are looked up by ids: in a lane (bpelanes.pyx), where many wait for memory together.
 * Longer pretokens: windows that are stitched. Let X..Z be the encoding of one window and Z..Y that of a window that starts where the token
   Z starts. If the second one begins with Z, then X..Z..Y is the encoding of both together: up to the first merge that would cross a
   border of Z the run on the whole is, on either side, the run on that window alone, and neither of those crosses. So a window is taken
@@ -15,19 +15,17 @@ neighbours join. Rank is the id.
 Nothing here assumes that every token can be reached by merging.
 """
 
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from ctok._native.c_lane cimport ctok_lane_find
+from ctok._native.bpelanes cimport LANE, Lane, bpe_lane_push, bpe_merge_lane
 from ctok._native.c_merge cimport (
-    CTOK_LANE_NONE, CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_lane_before, ctok_lane_first, ctok_lane_least,
-    ctok_lane_next, ctok_lane_place, ctok_lane_rank, ctok_lane_token, ctok_lane_unless, ctok_mintree, ctok_mintree_build,
-    ctok_mintree_first, ctok_mintree_room, ctok_mintree_set, ctok_mintree_shape)
+    CTOK_MINTREE_NONE, ctok_ids, ctok_ids_free, ctok_ids_reserve, ctok_mintree, ctok_mintree_build, ctok_mintree_first, ctok_mintree_room,
+    ctok_mintree_set, ctok_mintree_shape)
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_JOINS_NEVER, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_byte_pair,
-    ctok_id, ctok_joins, ctok_joins_fetch, ctok_joins_get, ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
-    ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab, ctok_vocab_byte_pair, ctok_vocab_find, ctok_vocab_find_roomy, ctok_vocab_pair,
-    ctok_vocab_set_split, ctok_vocab_split)
+    CTOK_ERR_BYTE, CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, CTOK_SPLIT_IRREGULAR, CTOK_SPLIT_UNKNOWN, ctok_id, ctok_joins_get,
+    ctok_joins_key, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status, ctok_token, ctok_vocab,
+    ctok_vocab_find, ctok_vocab_find_roomy, ctok_vocab_pair, ctok_vocab_set_split, ctok_vocab_split)
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
@@ -185,13 +183,12 @@ cdef ctok_status merge_long(const ctok_vocab *v, const uint8_t *p, size_t n, Mer
 cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, MergeScratch *s, ctok_ids *out, size_t *bad) noexcept nogil:
     cdef ctok_status status
     cdef Lane lane
-    cdef MergeTask task
     bad[0] = 0
     if n == 0:
         return CTOK_OK
     if n <= LANE and v.joins.slots != NULL:
         bpe_merge_lane(v, p, <uint32_t>n, &lane)
-        return lane_finish(&lane, &task, out, bad)
+        return bpe_lane_push(&lane, out, bad)
     status = scratch_reserve(s, min(n, <size_t>WINDOW))
     if status != CTOK_OK:
         return status
@@ -199,164 +196,6 @@ cdef ctok_status bpe_merge(const ctok_vocab *v, const uint8_t *p, size_t n, Merg
         return merge_long(v, p, n, s, out, bad)
     merge_window(v, p, n, s)
     return take(s, n, out, bad)
-
-
-# ---- many at once ----
-
-cdef inline void lane_fetch(const ctok_joins *joins, Lane *lane, uint32_t number, unsigned int i, unsigned int k) noexcept nogil:
-    """Begin to fetch the rank of the symbols at i and k, which stand side by side."""
-    lane.keys[number] = ctok_joins_key(lane.ids[i], lane.ids[k])
-    lane.waiting[number] = <uint8_t>i
-    lane.buckets[number] = ctok_joins_fetch(joins, lane.keys[number])
-
-
-cdef inline uint64_t lane_first_merges(const ctok_vocab *v, Lane *lane, const uint8_t *text) noexcept nogil:
-    """Join pairs of bytes of which nothing can come in the way; return the places that now wait for their ranks.
-
-    A pair of lower rank than any merge across the borders on its left and right is there, undisturbed, until its turn comes.
-    """
-    cdef uint64_t pairs = 0, joins = 0
-    cdef uint32_t i
-    cdef ctok_id before = CTOK_NO_ID, single
-    cdef ctok_byte_pair here, behind = ctok_vocab_byte_pair(v, text)
-    for i in range(1, lane.n):
-        # Whether they join cannot be guessed, so no branch asks.
-        here = behind
-        behind.crossing = CTOK_NO_ID
-        if i + 1 < lane.n:
-            behind = ctok_vocab_byte_pair(v, text + i)
-        lane.ranks[i] = ctok_lane_unless(joins, ctok_lane_rank(here.id, i))     # the pair before has taken the byte at i
-        joins = <uint64_t>(here.id < before) & <uint64_t>(here.id < behind.crossing)
-        single = v.byte_id[text[i - 1]]
-        lane.ids[i] = single ^ ((single ^ here.id) & (0 - <uint32_t>joins))
-        pairs = pairs >> 1 | joins << 63
-        before = here.crossing
-    pairs >>= 64 - lane.n
-    lane.places &= ~(pairs << 1)
-    return pairs | pairs >> 1
-
-
-cdef inline void lane_start(const ctok_vocab *v, Lane *lane, const uint8_t *text, uint32_t n) noexcept nogil:
-    """Places 1..n are the bytes; on both sides of them stands a symbol that joins with nothing, so that no place is special."""
-    cdef uint32_t i
-    cdef uint64_t left = ~<uint64_t>0 >> (64 - n)
-    lane.n = n
-    lane.blocks = (n + 16) // 16
-    lane.places = ~<uint64_t>0 >> (62 - n)
-    for i in range(16 * lane.blocks):
-        lane.ranks[i] = CTOK_LANE_NONE
-    lane.ids[0] = lane.ids[n + 1] = CTOK_NO_ID
-    lane.ids[n] = v.byte_id[text[n - 1]]
-    lane.keys[0] = lane.keys[1] = CTOK_JOINS_NEVER
-    lane.buckets[0] = lane.buckets[1] = v.joins.slots
-    lane.waiting[0] = lane.waiting[1] = 0
-    lane.n_waiting = 0
-    if n > 1 and v.pairs != NULL:
-        left = lane_first_merges(v, lane, text)
-    else:
-        for i in range(1, n):
-            lane.ids[i] = v.byte_id[text[i - 1]]
-    left &= lane.places & ~<uint64_t>1
-    while left:
-        i = ctok_lane_first(left)
-        left &= left - 1
-        lane_fetch(&v.joins, lane, lane.n_waiting, i, ctok_lane_next(lane.places, i))
-        lane.n_waiting += 1
-
-
-cdef inline void lane_take(const ctok_joins *joins, Lane *lane) noexcept nogil:
-    """Read the ranks that were being fetched: two, as a rule; place 0 never joins, so that it may stand for none."""
-    cdef unsigned int i = lane.waiting[0], k = lane.waiting[1]
-    cdef uint32_t number = 2
-    cdef int32_t first = ctok_lane_find(joins, lane.buckets[0], lane.keys[0], i)
-    lane.ranks[k] = ctok_lane_find(joins, lane.buckets[1], lane.keys[1], k)
-    lane.ranks[i] = first
-    while number < lane.n_waiting:
-        i = lane.waiting[number]
-        lane.ranks[i] = ctok_lane_find(joins, lane.buckets[number], lane.keys[number], i)
-        number += 1
-
-
-cdef inline bint lane_step(const ctok_joins *joins, Lane *lane) noexcept nogil:
-    """Do one merge, and begin to fetch the ranks it changes. False when nothing is left to merge."""
-    cdef int32_t least = ctok_lane_least(lane.ranks, lane.blocks)
-    cdef unsigned int i, j, h
-    if least >= CTOK_LANE_NONE:
-        return False
-    i = ctok_lane_place(least)
-    j = ctok_lane_next(lane.places, i)
-    h = ctok_lane_before(lane.places, i)
-    lane.places ^= <uint64_t>1 << j
-    lane.ids[i] = ctok_lane_token(least)
-    lane.ranks[j] = CTOK_LANE_NONE
-    lane.n_waiting = 2
-    lane_fetch(joins, lane, 0, h, i)
-    lane_fetch(joins, lane, 1, i, ctok_lane_next(lane.places, i))
-    return True
-
-
-cdef inline ctok_status lane_finish(const Lane *lane, MergeTask *task, ctok_ids *out, size_t *bad) noexcept nogil:
-    cdef unsigned int i = 1
-    cdef ctok_id *at
-    if ctok_ids_reserve(out, lane.n) != CTOK_OK:
-        return CTOK_ERR_MEMORY
-    task.begin = out.n
-    at = out.at + out.n
-    while i <= lane.n:
-        if lane.ids[i] == CTOK_NO_ID:
-            bad[0] = i - 1
-            return CTOK_ERR_BYTE
-        at[0] = lane.ids[i]
-        at += 1
-        i = ctok_lane_next(lane.places, i)
-    out.n = at - out.at
-    task.count = out.n - task.begin
-    return CTOK_OK
-
-
-cdef void bpe_merge_lane(const ctok_vocab *v, const uint8_t *p, uint32_t n, Lane *lane) noexcept nogil:
-    lane_start(v, lane, p, n)
-    lane_take(&v.joins, lane)
-    while lane_step(&v.joins, lane):
-        lane_take(&v.joins, lane)
-
-
-cdef void merge_lanes(const ctok_vocab *v, Lane *lanes, size_t active) noexcept nogil:
-    """Do all merges of the lanes, one of each in turn.
-
-    The look-ups of one pretoken wait for each other and for memory; those of several overlap. What is read was written a round ago.
-    """
-    cdef uint32_t order[LANES]
-    cdef ctok_joins joins = v.joins         # a copy, which no write to a lane can touch
-    cdef size_t a, kept
-    for a in range(active):
-        order[a] = <uint32_t>a
-    while active:
-        for a in range(active):
-            lane_take(&joins, &lanes[order[a]])
-        kept = 0
-        for a in range(active):
-            order[kept] = order[a]
-            kept += lane_step(&joins, &lanes[order[a]])
-        active = kept
-
-
-cdef ctok_status bpe_merge_many(const ctok_vocab *v, MergeTask *tasks, size_t n, Lane *lanes, ctok_ids *out, size_t *which,
-                                size_t *bad) noexcept nogil:
-    cdef size_t start = 0, many, a
-    cdef ctok_status status
-    while start < n:
-        many = min(n - start, <size_t>LANES)
-        for a in range(many):
-            lane_start(v, &lanes[a], tasks[start + a].p, tasks[start + a].n)
-        merge_lanes(v, lanes, many)
-        for a in range(many):
-            status = lane_finish(&lanes[a], &tasks[start + a], out, bad)
-            if status != CTOK_OK:
-                which[0] = start + a
-                return status
-        start += many
-    return CTOK_OK
 
 
 # ---- neighbours ----

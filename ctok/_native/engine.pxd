@@ -1,7 +1,8 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.bpe cimport LANES, Lane, MergeScratch, MergeTask
+from ctok._native.bpe cimport MergeScratch
+from ctok._native.bpelanes cimport LANES, Lane, MergeTask
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_SHORT_IDS, ctok_beginning, ctok_cache, ctok_cache_long_key, ctok_cache_long_line, ctok_outcome, ctok_step)
 from ctok._native.c_merge cimport ctok_ids

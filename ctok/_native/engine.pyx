@@ -8,7 +8,8 @@ owns while it runs.
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from ctok._native.bpe cimport LANE, MergeTask, bpe_merge, bpe_merge_many, bpe_neighbours, merge_scratch_free
+from ctok._native.bpe cimport bpe_merge, bpe_neighbours, merge_scratch_free
+from ctok._native.bpelanes cimport LANE, MergeTask, bpe_merge_many
 from ctok._native.c_engine cimport (
     CTOK_CACHE_LONG, CTOK_CACHE_LONG_IDS, CTOK_CACHE_SHORT, CTOK_CACHE_SHORT_IDS, CTOK_KEY_BYTES, CTOK_LITERAL_HOLD, CTOK_LITERAL_NONE,
     CTOK_PREFIXMEMO_YES,

@@ -12,7 +12,7 @@ Tokenizers that are only a split rule and byte pairs by rank do not come here: e
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from ctok._native.bpe cimport MergeTask
+from ctok._native.bpelanes cimport MergeTask
 from ctok._native.c_added cimport CTOK_ADDED_FOUND, ctok_added_begin, ctok_added_drop, ctok_added_event, ctok_added_next
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_drop, ctok_bytes_free
 from ctok._native.c_cut cimport ctok_cut_zero, ctok_pieces, ctok_pieces_free

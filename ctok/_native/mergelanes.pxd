@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from ctok._native.bpe cimport MergeTask
+from ctok._native.bpelanes cimport MergeTask
 from ctok._native.c_merge cimport CTOK_LANE_PLACES, ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status
 from ctok._native.mergelist cimport ListScratch, Merges

@@ -7,7 +7,7 @@ round reads was written in the one before, and nothing branches on what joins.
 from libc.stdint cimport UINT32_MAX, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from ctok._native.bpe cimport MergeTask
+from ctok._native.bpelanes cimport MergeTask
 from ctok._native.c_engine cimport ctok_key_exact
 from ctok._native.c_lane cimport CTOK_PAIR_NEVER, ctok_lane_pair
 from ctok._native.c_merge cimport (

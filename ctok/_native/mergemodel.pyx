@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ctok._native.bpe cimport MergeTask
+from ctok._native.bpelanes cimport MergeTask
 from ctok._native.c_lane cimport CTOK_LANE_RANKS
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free
 from ctok._native.c_mergelist cimport (

@@ -8,7 +8,8 @@ any other prefix is needed. A place that is itself a border lies on the path.
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from ctok._native.bpe cimport LANE, Lane, bpe_merge_lane, merge_window, scratch_reserve, symbol_before
+from ctok._native.bpe cimport merge_window, scratch_reserve, symbol_before
+from ctok._native.bpelanes cimport LANE, Lane, bpe_merge_lane
 from ctok._native.c_engine cimport ctok_beginmemo_ask, ctok_beginmemo_new
 from ctok._native.c_merge cimport ctok_lane_next
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_status, ctok_vocab
