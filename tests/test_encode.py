@@ -1,5 +1,6 @@
 """Whole texts to ids: against tiktoken for every known pattern, and against a plain twin."""
 
+import gc
 import random
 from functools import lru_cache
 from itertools import chain
@@ -26,6 +27,7 @@ from core import (
     real_ranks,
     tiktoken_of,
 )  # fmt: skip
+from ctok import Ids
 from ctok._reference import encode as twin
 from ctok.errors import DisallowedSpecialTokenError, EncodeError, UnknownSpecialTokenError
 
@@ -510,3 +512,19 @@ def test_unknown_word_for_errors_is_refused(errors):
             call("a", errors=errors)
     with pytest.raises(ValueError, match="errors"):
         tok.encoder(errors=errors)
+
+
+def test_a_list_for_which_there_is_no_memory_is_given_back():
+    testcapi = pytest.importorskip("_testcapi", reason="only CPython's own test module can make its allocations fail")
+    ids, failed = Ids(range(3_000_000, 3_000_008)), 0       # beyond what is kept as int objects
+    before = sum(type(thing) is list for thing in gc.get_objects())
+    for n in range(8):
+        testcapi.set_nomemory(n, n + 1)
+        try:
+            ids.tolist()
+        except MemoryError:
+            failed += 1
+        finally:
+            testcapi.remove_mem_hooks()
+    after = sum(type(thing) is list for thing in gc.get_objects())
+    assert after - before < failed      # others make lists, too, but not one for each

@@ -56,7 +56,8 @@ cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
     cdef PyObject *out = PyList_New_raw(n)
     cdef PyObject *number
     cdef Py_ssize_t i
-    cdef list result
+    cdef list result = <list>out        # which frees it, too, should there be no memory for a number
+    Py_DECREF_raw(out)
     if n:
         ctok_mem_will_fill(PyList_ITEMS(out), n * sizeof(PyObject *))
     for i in range(n):
@@ -74,8 +75,6 @@ cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
         else:
             Py_INCREF_raw(number)
         PyList_SET_ITEM_raw(out, i, number)
-    result = <list>out
-    Py_DECREF_raw(out)
     return result
 
 
