@@ -516,9 +516,9 @@ def test_unknown_word_for_errors_is_refused(errors):
 
 def test_a_list_for_which_there_is_no_memory_is_given_back():
     testcapi = pytest.importorskip("_testcapi", reason="only CPython's own test module can make its allocations fail")
-    ids, failed = Ids(range(3_000_000, 3_000_008)), 0       # beyond what is kept as int objects
+    ids, failed = Ids(range(3_000_000, 3_000_032)), 0       # beyond what is kept as int objects
     before = sum(type(thing) is list for thing in gc.get_objects())
-    for n in range(8):
+    for n in range(32):
         testcapi.set_nomemory(n, n + 1)
         try:
             ids.tolist()
@@ -527,4 +527,4 @@ def test_a_list_for_which_there_is_no_memory_is_given_back():
         finally:
             testcapi.remove_mem_hooks()
     after = sum(type(thing) is list for thing in gc.get_objects())
-    assert after - before < failed      # others make lists, too, but not one for each
+    assert after - before < failed / 2      # others make lists, too, but not one for each
