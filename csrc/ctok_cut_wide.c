@@ -4,6 +4,8 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <immintrin.h>
 
+#include "ctok_cpu.h"
+
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")))
 #define INLINE static inline __attribute__((always_inline))
@@ -167,11 +169,7 @@ KERNEL(classes512, AVX512, classify512, write_packed)
 
 cut_kernel cut_classes_best(void) {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) return cut_classes;
-    if (!__builtin_cpu_supports("popcnt")) return cut_classes;
-    const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                     __builtin_cpu_supports("avx512vbmi2");
-    return wide ? classes512 : classes256;
+    return ctok_cpu_avx512() ? classes512 : ctok_cpu_avx2() ? classes256 : cut_classes;
 }
 
 #else

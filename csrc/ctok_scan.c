@@ -5,6 +5,8 @@
 
 #ifdef CTOK_SCAN_X86
 #include <cpuid.h>
+
+#include "ctok_cpu.h"
 #endif
 
 #define U CTOK_KIND_UPPER
@@ -45,11 +47,7 @@ static int has_lzcnt(void) {
 static int level_runs(ctok_scan_level level) {
     if (level <= CTOK_SCAN_SSE2) return 1;
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) return 0;
-    if (!__builtin_cpu_supports("popcnt") || !has_lzcnt()) return 0;
-    if (level == CTOK_SCAN_AVX2) return 1;
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi2");
+    return (level == CTOK_SCAN_AVX2 ? ctok_cpu_avx2() : ctok_cpu_avx512()) && has_lzcnt();
 }
 #else
 static int level_runs(ctok_scan_level level) { return level == CTOK_SCAN_SCALAR; }

@@ -508,12 +508,11 @@ DEFINE_FROM_UCS(static, from_ucs4, uint32_t, move16_ucs4, unit4_at)
 #if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(CTOK_NO_AVX512)
 #include <immintrin.h>
 
+#include "ctok_cpu.h"
+
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
 
-static int has_avx512(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("popcnt");
-}
+#define has_avx512() ctok_cpu_avx512()
 
 /* The byte of a character's end that holds its six bits from `low` on. */
 AVX512 static inline __m512i end_byte(__m512i c, unsigned low) {
