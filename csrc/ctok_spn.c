@@ -31,10 +31,9 @@ static ctok_status list_children(children *c, const ctok_charsmap *rules) {
 
 /* ---- a walk over all rules ---- */
 
-/* A node on the way: its children are at `from`, and p[0..n) of the `need` bytes of a character lead to it. */
+/* A node on the way: its children are at `from`, and n of the `need` bytes of a character, with these bits, lead to it. */
 typedef struct node {
-    uint32_t from;
-    uint8_t p[4];
+    uint32_t from, code;
     uint8_t n, need, is_first;
 } node;
 
@@ -48,7 +47,7 @@ typedef struct walk {
     uint32_t n_pages, cap_pages;
 } walk;
 
-static ctok_status push(walk *w, const node *one) {
+static inline ctok_status push(walk *w, const node *one) {
     if (w->n_open == w->cap_open) {
         const size_t cap = w->cap_open ? 2 * w->cap_open : 256;
         node *open = (node *)ctok_mem_resize(w->open, cap, sizeof *open);
@@ -60,28 +59,25 @@ static ctok_status push(walk *w, const node *one) {
     return CTOK_OK;
 }
 
-/* The entry of a character, to be changed; NULL: no memory. */
-static uint32_t *entry_of(walk *w, uint32_t code) {
+/* A page for 64 characters of which nothing was known. */
+static ctok_status add_page(walk *w, uint16_t *page) {
     ctok_spn *m = w->m;
-    uint16_t *page = &m->pages[code >> 6];
-    if (*page == 0) {
-        if (w->n_pages == w->cap_pages) {
-            const uint32_t cap = w->cap_pages * 2;
-            uint32_t *entries = (uint32_t *)ctok_mem_resize(m->entries, (size_t)cap * 64, sizeof *entries);
-            if (entries == NULL) return NULL;
-            memset(entries + (size_t)w->cap_pages * 64, 0, (size_t)w->cap_pages * 64 * sizeof *entries);
-            m->entries = entries;
-            w->cap_pages = cap;
-        }
-        *page = (uint16_t)w->n_pages++;
+    if (w->n_pages == w->cap_pages) {
+        const uint32_t cap = w->cap_pages * 2;
+        uint32_t *entries = (uint32_t *)ctok_mem_resize(m->entries, (size_t)cap * 64, sizeof *entries);
+        if (entries == NULL) return CTOK_ERR_MEMORY;
+        memset(entries + (size_t)w->cap_pages * 64, 0, (size_t)w->cap_pages * 64 * sizeof *entries);
+        m->entries = entries;
+        w->cap_pages = cap;
     }
-    return &m->entries[(uint32_t)*page << 6 | (code & 63)];
+    *page = (uint16_t)w->n_pages++;
+    return CTOK_OK;
 }
 
-static ctok_status mark(walk *w, uint32_t code, uint32_t bits) {
-    uint32_t *entry = entry_of(w, code);
-    if (entry == NULL) return CTOK_ERR_MEMORY;
-    *entry |= bits;
+static inline ctok_status mark(walk *w, uint32_t code, uint32_t bits) {
+    uint16_t *page = &w->m->pages[code >> 6];
+    if (*page == 0 && add_page(w, page) != CTOK_OK) return CTOK_ERR_MEMORY;
+    w->m->entries[(uint32_t)*page << 6 | (code & 63)] |= bits;
     return CTOK_OK;
 }
 
@@ -94,11 +90,17 @@ static uint32_t rule_bits(const ctok_spn *m, uint32_t place, size_t len) {
     return (place + 1) << CTOK_SPN_TEXT_SHIFT;
 }
 
+/* Is this what so many bytes of UTF-8 say? (The first of them can begin a character, the others go on with one.) */
+static inline int is_spelled(uint32_t code, unsigned need) {
+    static const uint32_t LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
+    return code >= LEAST[need] && code <= 0x10FFFF && code >> 11 != 0xD800 >> 11;
+}
+
 /* A character is complete with the unit whose children are at one->from. */
-static ctok_status enter(walk *w, const node *one, uint32_t unit) {
-    uint32_t code, bits = one->is_first ? 0 : CTOK_SPN_SECOND;
+static inline ctok_status enter(walk *w, const node *one, uint32_t unit) {
+    uint32_t bits = one->is_first ? 0 : CTOK_SPN_SECOND;
     const int goes_on = w->c.first[one->from] != NONE;
-    if (ctok_utf8_step(one->p, one->need, &code) != one->need || code > 0x10FFFF) {
+    if (!is_spelled(one->code, one->need)) {
         w->m->has_lane = 0;
         return CTOK_OK;
     }
@@ -107,23 +109,29 @@ static ctok_status enter(walk *w, const node *one, uint32_t unit) {
         if (place != CTOK_CHARSMAP_NONE) bits |= rule_bits(w->m, place, one->need);
         if (goes_on) bits |= CTOK_SPN_FIRST;
     }
-    const ctok_status status = mark(w, code, bits);
+    const ctok_status status = mark(w, one->code, bits);
     if (status != CTOK_OK || !goes_on || w->seen[one->from]) return status;
     w->seen[one->from] = 1;
-    const node next = {one->from, {0}, 0, 0, 0};
+    const node next = {one->from, 0, 0, 0, 0};
     return push(w, &next);
 }
 
 /* One byte further. A byte that cannot stand there, or a rule that ends inside a character, and there is no lane. */
-static ctok_status go_on(walk *w, const node *one, uint32_t at) {
+static inline ctok_status go_on(walk *w, const node *one, uint32_t at) {
     const uint32_t unit = w->m->rules.units[at];
     const uint8_t byte = (uint8_t)ctok_unit_label(unit);
-    node next = *one;
+    node next = {at ^ ctok_unit_offset(unit), 0, (uint8_t)(one->n + 1), one->need, one->is_first};
     uint8_t low, high;
-    next.from = at ^ ctok_unit_offset(unit);
-    if (next.n == 0) next.need = byte < 0x80 ? 1 : (uint8_t)ctok_utf8_range(byte, &low, &high);
-    next.p[next.n++] = byte;
-    if (next.from >= w->m->rules.n_units || next.need == 0 || (next.n > 1 && (byte & 0xC0) != 0x80)) {
+    int fits;
+    if (one->n == 0) {
+        next.need = byte < 0x80 ? 1 : (uint8_t)ctok_utf8_range(byte, &low, &high);
+        next.code = byte & (next.need == 1 ? 0x7F : 0x7Fu >> next.need);
+        fits = next.need != 0;
+    } else {
+        next.code = one->code << 6 | (byte & 0x3F);
+        fits = (byte & 0xC0) == 0x80;
+    }
+    if (!fits || next.from >= w->m->rules.n_units) {
         w->m->has_lane = 0;
         return CTOK_OK;
     }
@@ -135,7 +143,7 @@ static ctok_status go_on(walk *w, const node *one, uint32_t at) {
 static ctok_status walk_rules(walk *w) {
     const ctok_charsmap *rules = &w->m->rules;
     const size_t most = 16 * (size_t)rules->n_units + 65536; /* what any sane table stays below */
-    const node root = {ctok_unit_offset(rules->units[0]), {0}, 0, 0, 1};
+    const node root = {ctok_unit_offset(rules->units[0]), 0, 0, 0, 1};
     ctok_status status = list_children(&w->c, rules);
     w->seen = (uint8_t *)ctok_mem_zeroed(rules->n_units, 1);
     if (status != CTOK_OK || w->seen == NULL) return CTOK_ERR_MEMORY;

@@ -2,6 +2,7 @@
 
 #include "ctok_le.h"
 #include "ctok_mem.h"
+#include "ctok_vocab_shown.h"
 
 /* Slots for n entries at a load of at most 0.6, as a power of two. */
 static uint32_t bits_for(size_t n) {
@@ -84,16 +85,17 @@ static uint64_t place(uint64_t *at, uint64_t n, size_t size) {
     return here;
 }
 
-static ctok_status reserve(ctok_vocab *v) {
-    v->slot_bits = bits_for(v->n_tokens);
+/* What is only shown has no table by bytes but an empty one, no tables by two bytes and no room for what kernels learn of splits. */
+static ctok_status reserve(ctok_vocab *v, int shown) {
+    v->slot_bits = bits_for(shown ? 0 : v->n_tokens);
     while (v->n_ids >> v->id_bits) v->id_bits++;
     /* One block for all arrays: first the places, then the pointers. What is hardly read stands last. */
     uint64_t at = 0;
-    const uint64_t n_pairs = v->n_tokens < SMALL_VOCAB ? 0 : 65536;
+    const uint64_t n_pairs = shown || v->n_tokens < SMALL_VOCAB ? 0 : 65536, n_splits = shown ? 0 : v->n_ids;
     const uint64_t slots = place(&at, (uint64_t)1 << v->slot_bits, sizeof *v->slots), pairs = place(&at, n_pairs, sizeof *v->pairs);
     const uint64_t begin = place(&at, (uint64_t)v->n_tokens + 1, sizeof *v->begin), id_of = place(&at, v->n_tokens, sizeof *v->id_of);
     const uint64_t bytes = place(&at, (uint64_t)v->n_bytes + CTOK_VOCAB_PAD, 1), by_id = place(&at, v->n_ids, sizeof *v->by_id);
-    const uint64_t first2 = place(&at, n_pairs + 1, sizeof *v->first2), split = place(&at, v->n_ids, sizeof *v->split);
+    const uint64_t first2 = place(&at, n_pairs + 1, sizeof *v->first2), split = place(&at, n_splits, sizeof *v->split);
     if (at > PTRDIFF_MAX) return CTOK_ERR_MEMORY;
     uint8_t *room = ctok_mem_block((size_t)at);
     if (room == NULL) return CTOK_ERR_MEMORY;
@@ -132,22 +134,22 @@ typedef struct seen {
 } seen;
 
 /* Look at the tokens k..k + n - 1 and begin to fetch what entering them will touch: their ids and hashes lie anywhere. */
-static void look_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, seen *found) {
+static inline void look_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t k, uint32_t n, int shown, seen *found) {
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *p = v->bytes + v->begin[k + i];
         const uint32_t len = v->begin[k + i + 1] - v->begin[k + i];
         uint64_t key[2];
         ctok_key_roomy(p, len, key);
-        found[i].hash = ctok_vocab_hash(p, len, key);
+        found[i].hash = shown ? 0 : ctok_vocab_hash(p, len, key);
         found[i].head = ctok_be64_roomy(p, len);
         CTOK_PREFETCH(&v->by_id[ids[k + i]]);
-        CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, found[i].hash)]);
+        if (!shown) CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, found[i].hash)]);
         const int plain = len > 0 && len <= CTOK_KEY_BYTES && ((key[0] | (key[1] & ~UINT64_C(0) >> 8)) & UINT64_C(0x8080808080808080)) == 0;
         found[i].flags = plain ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8 : flags_of(p, len);
     }
 }
 
-static void enter(ctok_vocab *v, uint32_t k, ctok_id id, const seen *found, int *lead, int *lead2) {
+static inline void enter(ctok_vocab *v, uint32_t k, ctok_id id, int shown, const seen *found, int *lead, int *lead2) {
     const uint8_t *p = v->bytes + v->begin[k];
     const uint32_t n = v->begin[k + 1] - v->begin[k];
     ctok_token *t = &v->by_id[id];
@@ -158,7 +160,7 @@ static void enter(ctok_vocab *v, uint32_t k, ctok_id id, const seen *found, int 
     mark_first(v, k, p, n, lead, lead2);
     if (n == 1) v->byte_id[p[0]] = id;
     if (n == 2 && v->pairs) v->pairs[p[0] | p[1] << 8].id = id;
-    insert(v, found->hash, id);
+    if (!shown) insert(v, found->hash, id);
 }
 
 /* Does token k stand behind the one before it, whose first bytes are `last`? */
@@ -168,20 +170,20 @@ static int in_order(const ctok_vocab *v, uint32_t k, uint64_t last, uint64_t hea
     return last == head && ascends(v->bytes + begin - before, before, v->bytes + begin, v->begin[k + 1] - begin);
 }
 
-static ctok_status fill(ctok_vocab *v, const ctok_id *ids, uint32_t *bad) {
+static inline ctok_status fill(ctok_vocab *v, const ctok_id *ids, int shown, uint32_t *bad) {
     enum { AHEAD = 32 };
     seen found[AHEAD];
     uint64_t last = 0;
     int lead = -1, lead2 = -1;
     for (uint32_t from = 0; from < v->n_tokens; from += AHEAD) {
         const uint32_t n = v->n_tokens - from < AHEAD ? v->n_tokens - from : AHEAD;
-        look_ahead(v, ids, from, n, found);
+        look_ahead(v, ids, from, n, shown, found);
         for (uint32_t k = from; k < from + n; k++) {
             *bad = k;
             if (!in_order(v, k, last, found[k - from].head)) return CTOK_ERR_FORMAT;
-            if (v->by_id[ids[k]].flags != 0) v->has_hidden = 1;
+            if (v->by_id[ids[k]].flags != 0) v->has_hidden |= CTOK_VOCAB_HIDES;
             last = found[k - from].head;
-            enter(v, k, ids[k], &found[k - from], &lead, &lead2);
+            enter(v, k, ids[k], shown, &found[k - from], &lead, &lead2);
         }
     }
     while (lead < 256) v->first[++lead] = v->n_tokens;
@@ -194,7 +196,7 @@ static void fill_extra(ctok_vocab *v, uint32_t at, const uint32_t *extra_ends, c
         const uint32_t n = extra_ends[k] - (k ? extra_ends[k - 1] : 0);
         ctok_token *t = &v->by_id[extra_ids[k]];
         if (!(t->flags & CTOK_TOKEN_SPECIAL)) {
-            if (t->flags & CTOK_TOKEN_KNOWN) v->has_hidden = 1;
+            if (t->flags & CTOK_TOKEN_KNOWN) v->has_hidden |= CTOK_VOCAB_HIDES;
             t->begin = at;
             t->len = n & 0xFFFFFFu;
             t->flags = (flags_of(v->bytes + at, n) | CTOK_TOKEN_SPECIAL) & 0xFFu;
@@ -203,14 +205,14 @@ static void fill_extra(ctok_vocab *v, uint32_t at, const uint32_t *extra_ends, c
     }
 }
 
-ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
-                            const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
-                            uint32_t *bad) {
+static ctok_status build(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                         const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, int shown,
+                         uint32_t *bad) {
     memset(v, 0, sizeof *v);
     *bad = 0;
     for (int b = 0; b < 256; b++) v->byte_id[b] = CTOK_NO_ID;
     ctok_status status = survey(v, ends, ids, n_tokens, extra_ends, extra_ids, n_extra, bad);
-    if (status == CTOK_OK) status = reserve(v);
+    if (status == CTOK_OK) status = reserve(v, shown);
     if (status == CTOK_OK) {
         const uint32_t n_data = n_tokens ? ends[n_tokens - 1] : 0;
         v->n_ordinary = n_data;
@@ -222,11 +224,24 @@ ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *
             memcpy(v->begin + 1, ends, (size_t)n_tokens * sizeof *ends);
             memcpy(v->id_of, ids, (size_t)n_tokens * sizeof *ids);
         }
-        status = fill(v, ids, bad);
+        if (shown) v->has_hidden = CTOK_VOCAB_SHOWN;
+        status = shown ? fill(v, ids, 1, bad) : fill(v, ids, 0, bad);
         if (status == CTOK_OK) fill_extra(v, n_data, extra_ends, extra_ids, n_extra);
     }
     if (status != CTOK_OK) ctok_vocab_free(v);
     return status;
+}
+
+ctok_status ctok_vocab_init(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                            const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
+                            uint32_t *bad) {
+    return build(v, data, ends, ids, n_tokens, extra, extra_ends, extra_ids, n_extra, 0, bad);
+}
+
+ctok_status ctok_vocab_init_shown(ctok_vocab *v, const uint8_t *data, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
+                                  const uint8_t *extra, const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra,
+                                  uint32_t *bad) {
+    return build(v, data, ends, ids, n_tokens, extra, extra_ends, extra_ids, n_extra, 1, bad);
 }
 
 void ctok_vocab_free(ctok_vocab *v) {

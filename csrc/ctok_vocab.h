@@ -48,7 +48,7 @@ typedef struct ctok_vocab {
     uint32_t slot_bits;
     uint32_t id_bits;
     uint32_t n_ordinary;     /* bytes of the ordinary tokens */
-    int has_hidden;          /* does the by-id view show another token where there is an ordinary one of that id? */
+    int has_hidden;          /* does the by-id view show another token where there is one of that id? (ctok_vocab_shown.h has more) */
     void *room;              /* what all the arrays stand in */
     size_t room_bytes;
     uint32_t first[257];     /* first[b] = first k whose token starts with a byte >= b */

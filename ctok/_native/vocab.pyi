@@ -16,6 +16,7 @@ class Vocab:
         splits: Buffer = b"",
         joins: bool = True,
         doubles: bool = False,
+        shown: bool = False,
     ) -> Vocab: ...
     def __len__(self) -> int: ...
     @property

@@ -147,7 +147,7 @@ def _vocabulary(spec: Spec, model: Model, declared: tuple[Declared, ...]) -> Voc
         return model.vocab
     tokens = spec.model.tokens
     try:
-        return Vocab(tokens.data, tokens.ends, tokens.ids, declared, joins=False, doubles=True)
+        return Vocab(tokens.data, tokens.ends, tokens.ids, declared, doubles=True, shown=True)
     except SpecError:
         return _without_doubles(tokens, declared)
 
@@ -159,7 +159,7 @@ def _without_doubles(tokens: TokenTable, declared: tuple[Declared, ...]) -> Voca
     last = dict(tokens)
     table = TokenTable.from_dict(last)
     others = tuple((text.decode(), number, False) for text, number in tokens if text and last[text] != number)
-    return Vocab(table.data, table.ends, table.ids, declared + others, joins=False)
+    return Vocab(table.data, table.ends, table.ids, declared + others, shown=True)
 
 
 def _renamed(spec: Spec, model: Model, byte_level: bool, declared: tuple[Declared, ...], called: dict[int, str]) -> Vocab:
