@@ -1,21 +1,18 @@
 # cython: freethreading_compatible=False
 """Ids as Python objects: lists of shared ints, and `Ids`, one block of memory with the buffer protocol.
 
-Lists are built from a table that holds one int object for each small id, made when first needed: a list of ids costs a look-up and a
-reference an id, not an object.
+Lists share one int object for each id of a vocabulary, made when first needed. These objects stand in memory of ours and live for ever, so
+that references to them need not be counted: making a list reads and writes no object.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_FillInfo
 from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock
 
 from operator import index as as_int
-
-cdef extern from "ctok_base.h" nogil:
-    void CTOK_PREFETCH(const void *p)
 
 cdef extern from "ctok_mem.h" nogil:
     void ctok_mem_will_fill(void *p, size_t bytes)
@@ -23,58 +20,109 @@ cdef extern from "ctok_mem.h" nogil:
 cdef extern from "Python.h":
     PyObject **PyList_ITEMS "PySequence_Fast_ITEMS" (PyObject *o) noexcept
     PyObject *PyList_New_raw "PyList_New" (Py_ssize_t n) except NULL
-    void PyList_SET_ITEM_raw "PyList_SET_ITEM" (PyObject *o, Py_ssize_t i, PyObject *item) noexcept
     PyObject *PyLong_FromLong_raw "PyLong_FromLong" (long n) except NULL
-    void Py_INCREF_raw "Py_INCREF" (PyObject *o) noexcept
     void Py_DECREF_raw "Py_DECREF" (PyObject *o) noexcept
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+
+    /* Whether the copy of an int may stand in a place of ours for ever: an id below 2**30 must be one digit, an object must fit its place,
+       and the count of references must be too wide to fall to zero, or be none, as that of immortal objects. Elsewhere (32 bits,
+       free threads, builds that trace references) ids get ints of their own. */
+    #if SIZEOF_VOID_P == 8 && PYLONG_BITS_IN_DIGIT == 30 && !defined(Py_REF_DEBUG) && !defined(Py_GIL_DISABLED)
+    #define CTOK_INT_BYTES ((size_t)PyLong_Type.tp_basicsize + (size_t)PyLong_Type.tp_itemsize)
+    #define CTOK_INTS_STAND (CTOK_INT_BYTES <= 32)
+    #else
+    #define CTOK_INT_BYTES 0
+    #define CTOK_INTS_STAND 0
+    #endif
+
+    /* Copy number, an int of one digit, to place and make the copy live for ever. zero is any int that the interpreter never frees. */
+    static void ctok_int_settle(void *place, const void *number, const void *zero) {
+        memcpy(place, number, CTOK_INT_BYTES);
+    #if PY_VERSION_HEX >= 0x030C0000
+        memcpy(place, zero, offsetof(PyObject, ob_type));
+    #else
+        (void)zero;
+        ((PyObject *)place)->ob_refcnt = PY_SSIZE_T_MAX / 2; /* 2**62 lists may let go of it */
+    #endif
+    }
+    """
+    bint CTOK_INTS_STAND
+    void ctok_int_settle(void *place, const void *number, const void *zero) noexcept
 
 cdef char *FORMAT = "I"
 cdef enum:
     ALONE = 1 << 16             # ids from which a copy releases the GIL
+    ROOM_BITS = 16              # ints of a room: 2 MiB, one large page
+    ROOM = 1 << ROOM_BITS
+    ROOMS = 64                  # so many ints are shared: four million
+    ONE_DIGIT = 1 << 30         # ints below it are of one size
+    PLACE = 32                  # bytes of an int in its room
 
-cdef PyObject **int_table = NULL
-cdef Py_ssize_t int_table_n = 0
+cdef uint32_t *int_places = NULL        # id -> the place of its int, or 0, where none stands, while it has none
+cdef Py_ssize_t int_places_n = 0
+cdef char *int_rooms[ROOMS]
+cdef uint32_t next_place = 1
 
 
 cdef int reserve_ints(Py_ssize_t n) except -1:
-    global int_table, int_table_n
-    cdef PyObject **bigger
-    if n <= int_table_n:
+    global int_places, int_places_n
+    cdef uint32_t *bigger
+    n = min(n, <Py_ssize_t>ONE_DIGIT)
+    if n <= int_places_n or not CTOK_INTS_STAND:
         return 0
-    bigger = <PyObject **>ctok_mem_block(n * <Py_ssize_t>sizeof(PyObject *))
+    bigger = <uint32_t *>ctok_mem_block(n * <Py_ssize_t>sizeof(uint32_t))
     if bigger == NULL:
         raise MemoryError("no memory for the table of ints")
-    if int_table_n:
-        memcpy(bigger, int_table, int_table_n * sizeof(PyObject *))
-        ctok_mem_unblock(int_table, int_table_n * sizeof(PyObject *))
-    int_table = bigger
-    int_table_n = n
+    if int_places_n:
+        memcpy(bigger, int_places, int_places_n * sizeof(uint32_t))
+        ctok_mem_unblock(int_places, int_places_n * sizeof(uint32_t))
+    int_places = bigger
+    int_places_n = n
     return 0
+
+
+cdef inline PyObject *_int_at(uint32_t place) noexcept nogil:
+    return <PyObject *>(int_rooms[place >> ROOM_BITS] + (place & (ROOM - 1)) * PLACE)
+
+
+cdef PyObject *_first_int(ctok_id number) except NULL:
+    """The int of an id that has none yet, shared from now on if there is room; else a new reference."""
+    global next_place
+    cdef PyObject *made = PyLong_FromLong_raw(number)
+    cdef object zero = 0
+    cdef char **room
+    if number >= int_places_n or next_place == ROOMS * ROOM:
+        return made
+    room = &int_rooms[next_place >> ROOM_BITS]
+    if room[0] == NULL:
+        room[0] = <char *>ctok_mem_block(ROOM * PLACE)
+        if room[0] == NULL:
+            return made
+    ctok_int_settle(_int_at(next_place), made, <PyObject *>zero)
+    Py_DECREF_raw(made)
+    int_places[number] = next_place
+    next_place += 1
+    return _int_at(next_place - 1)
 
 
 cdef list ids_to_list(const ctok_id *ids, Py_ssize_t n):
     cdef PyObject *out = PyList_New_raw(n)
-    cdef PyObject *number
+    cdef PyObject **items
     cdef Py_ssize_t i
     cdef list result = <list>out        # which frees it, too, should there be no memory for a number
     Py_DECREF_raw(out)
-    if n:
-        ctok_mem_will_fill(PyList_ITEMS(out), n * sizeof(PyObject *))
+    if n == 0:
+        return result
+    items = PyList_ITEMS(out)
+    ctok_mem_will_fill(items, n * sizeof(PyObject *))
     for i in range(n):
-        # The table and the objects lie anywhere in memory: what comes up is fetched ahead.
-        if i + 16 < n and ids[i + 16] < int_table_n:
-            CTOK_PREFETCH(int_table + ids[i + 16])
-            if ids[i + 8] < int_table_n:
-                CTOK_PREFETCH(int_table[ids[i + 8]])
-        number = int_table[ids[i]] if ids[i] < int_table_n else NULL
-        if number == NULL:
-            number = PyLong_FromLong_raw(ids[i])
-            if ids[i] < int_table_n:
-                int_table[ids[i]] = number
-                Py_INCREF_raw(number)
+        if ids[i] < int_places_n and int_places[ids[i]]:
+            items[i] = _int_at(int_places[ids[i]])
         else:
-            Py_INCREF_raw(number)
-        PyList_SET_ITEM_raw(out, i, number)
+            items[i] = _first_int(ids[i])
     return result
 
 
