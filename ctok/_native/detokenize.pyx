@@ -41,6 +41,7 @@ cdef extern from "ctok_base.h" nogil:
 
 cdef enum:
     BLOCK = 256            # tokens looked up before they are copied
+    AHEAD = 24             # tokens between fetching a place of the table of short tokens and reading it
     STACK_IDS = 512
     STACK_TEXT = 8192
     MANY = 256             # ids from which a table of short tokens is worth making
@@ -169,6 +170,8 @@ cdef ctok_status _append_pieces(const ctok_vocab *v, const ctok_piece *pieces, c
         return CTOK_ERR_MEMORY
     dst = out.p + out.n
     for k in range(m):
+        if k + AHEAD < m and ids[k + AHEAD] < v.n_ids:
+            CTOK_PREFETCH(&pieces[ids[k + AHEAD]])
         if ids[k] >= v.n_ids:
             return CTOK_ERR_ID
         info = pieces[ids[k]].info

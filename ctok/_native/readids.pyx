@@ -18,8 +18,13 @@ import sys
 from operator import index as _as_index
 
 cdef extern from "Python.h":
-    PyObject *PyList_GET_ITEM(object items, Py_ssize_t i)
-    PyObject *PyTuple_GET_ITEM(object items, Py_ssize_t i)
+    PyObject **PyList_ITEMS "PySequence_Fast_ITEMS" (object items)
+
+cdef extern from "ctok_base.h" nogil:
+    void CTOK_PREFETCH(const void *p)
+
+cdef enum:
+    AHEAD = 16          # items between fetching one and reading it
 
 cdef bint _LITTLE = sys.byteorder == "little"
 
@@ -46,9 +51,11 @@ cdef size_t _read_items(object items, uint32_t *out, size_t n):
     """Read ints out of a list or tuple up to the first item that is none; returns how many."""
     cdef size_t i
     cdef PyObject *item
-    cdef bint is_list = PyList_Check(items)
+    cdef PyObject **row = PyList_ITEMS(items)
     for i in range(n):
-        item = PyList_GET_ITEM(items, i) if is_list else PyTuple_GET_ITEM(items, i)
+        if i + AHEAD < n:
+            CTOK_PREFETCH(row[i + AHEAD])
+        item = row[i]
         if not PyLong_Check(<object>item):
             return i
         out[i] = ctok_pylong_u32(item)
