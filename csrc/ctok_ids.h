@@ -17,10 +17,9 @@ static inline ctok_status ctok_ids_reserve(ctok_ids *ids, size_t more) {
     size_t cap = ids->cap + ids->cap / 2;
     if (cap < ids->n + more) cap = ids->n + more;
     if (cap < 64) cap = 64;
-    ctok_id *at = (ctok_id *)ctok_mem_resize(ids->at, cap, sizeof *at);
+    ctok_id *at = (ctok_id *)ctok_mem_grow(ids->at, cap, sizeof *at, &ids->cap);
     if (at == NULL) return CTOK_ERR_MEMORY;
     ids->at = at;
-    ids->cap = cap;
     return CTOK_OK;
 }
 
@@ -32,7 +31,7 @@ static inline ctok_status ctok_ids_push(ctok_ids *ids, ctok_id id) {
 }
 
 static inline void ctok_ids_free(ctok_ids *ids) {
-    ctok_mem_free(ids->at);
+    ctok_mem_ungrow(ids->at, ids->cap, sizeof *ids->at);
     ids->at = NULL;
     ids->n = ids->cap = 0;
 }

@@ -117,6 +117,34 @@ void ctok_mem_will_fill(void *p, size_t bytes) {
 static size_t of_room(size_t bytes) {
     return bytes < SMALL_ROOM || bytes >= SMALL_BLOCK ? bytes : SMALL_BLOCK;
 }
+
+void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap) {
+    if (overflows(n, size) || n * size > PTRDIFF_MAX - 2 * LARGE_PAGE) return NULL;
+    const size_t bytes = n * size, had = *cap * size;
+    void *more;
+    if (bytes < SMALL_ROOM) {
+        more = ctok_mem_resize(p, n, size);
+        if (more != NULL) *cap = n;
+        return more;
+    }
+    if (had < SMALL_ROOM) {
+        more = ctok_mem_block(whole_pages(bytes));
+        if (more == NULL) return NULL;
+        if (had) memcpy(more, p, had);
+        free(p);
+    } else {
+        more = mremap(p, whole_pages(had), whole_pages(bytes), MREMAP_MAYMOVE);
+        if (more == MAP_FAILED) return NULL;
+        madvise(more, whole_pages(bytes), MADV_HUGEPAGE);
+    }
+    *cap = whole_pages(bytes) / size;
+    return more;
+}
+
+void ctok_mem_ungrow(void *p, size_t cap, size_t size) {
+    if (cap * size < SMALL_ROOM) free(p);
+    else munmap(p, whole_pages(cap * size));
+}
 #else
 void *ctok_mem_block(size_t bytes) {
     return small_block(bytes);
@@ -134,6 +162,18 @@ void ctok_mem_will_fill(void *p, size_t bytes) {
 
 static size_t of_room(size_t bytes) {
     return bytes;
+}
+
+void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap) {
+    void *more = ctok_mem_resize(p, n, size);
+    if (more != NULL) *cap = n;
+    return more;
+}
+
+void ctok_mem_ungrow(void *p, size_t cap, size_t size) {
+    (void)cap;
+    (void)size;
+    free(p);
 }
 #endif
 

@@ -32,6 +32,11 @@ void ctok_mem_unblock(void *p, size_t bytes);
 void *ctok_mem_room(size_t bytes);
 void ctok_mem_unroom(void *p, size_t bytes);
 
+/* ctok_mem_grow - as ctok_mem_resize, for an array that grows with its text: n items of size bytes instead of *cap, on large pages from a
+ * quarter of one on, and then as many as fill them: *cap is how many there are. Give back with ctok_mem_ungrow. */
+void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap);
+void ctok_mem_ungrow(void *p, size_t cap, size_t size);
+
 /* ctok_mem_will_fill - p[0..bytes), fresh from any allocator, will be filled: where it is large, on large pages if the system likes to. */
 void ctok_mem_will_fill(void *p, size_t bytes);
 

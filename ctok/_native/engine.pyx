@@ -30,6 +30,7 @@ cdef enum:
     WINDOW = 1 << 20            # bytes of a UTF-8 text taken at a time
     PART = 1 << 16              # bytes of UTF-8 made from a str at a time
     KEEP = 1 << 18              # items of scratch memory that a context keeps between calls
+    KEEP_IDS = 1 << 19          # and ids: one large page
 
 
 cdef Context *context_new(uint64_t seed) noexcept nogil:
@@ -59,7 +60,7 @@ cdef void context_free(Context *c) noexcept nogil:
 
 cdef void context_trim(Context *c) noexcept nogil:
     """Give back what an unusually large text made grow."""
-    if c.ids.cap > KEEP:
+    if c.ids.cap > KEEP_IDS:
         ctok_ids_free(&c.ids)
     if c.side.cap > KEEP:
         ctok_ids_free(&c.side)

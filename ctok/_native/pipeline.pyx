@@ -35,6 +35,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     ALONE = 4096                # characters from which a text is encoded with the GIL released
+    MANY = 1 << 19              # and from which its ids get their room at once: on a large page (ctok_mem_grow)
 
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")
 
@@ -157,7 +158,11 @@ cdef ctok_status push_ids(Context *c, const ctok_id *ids, size_t n) noexcept nog
 
 cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how) noexcept nogil:
     """Append the ids of a whole text, and around them those of the template."""
-    cdef ctok_status status = push_ids(c, e.before, e.n_before)
+    cdef ctok_status status = CTOK_OK
+    if job.n >= MANY and not c.counting:
+        status = ctok_ids_reserve(&c.ids, job.n // 4)
+    if status == CTOK_OK:
+        status = push_ids(c, e.before, e.n_before)
     if status != CTOK_OK:
         return status
     if e.stages != NULL:
