@@ -1,4 +1,4 @@
-"""The int objects that lists of ids share: they are ints like all others, and outlive every list."""
+"""Lists of ids: the int objects that they share, which are ints like all others and outlive every list, and the room for many ids."""
 
 import base64
 import copy
@@ -86,3 +86,14 @@ def test_a_larger_vocabulary_leaves_the_ints_of_a_smaller_one(tmp_path):
         assert [str(number) for number in ids] == kept == [str(number) for number in small.encode("bytes, one by one \\u00e4")]
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "bytes.tiktoken")], check=True)
+
+
+@pytest.mark.parametrize("lines", [120_000, 700_000])
+def test_ids_that_outgrow_the_room_of_a_text(tok, lines):
+    """More ids than a quarter of the characters, and than one large page holds: what was there is kept while the room grows."""
+    line = tok.encode("é1β2ж3\n")
+    assert len(line) > 5
+    text = "é1β2ж3\n" * lines
+    assert tok.encode(text) == line * lines
+    assert tok.encode_ids(text).tolist() == line * lines
+    assert tok.count(text) == len(line) * lines
