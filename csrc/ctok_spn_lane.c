@@ -12,6 +12,17 @@
 #include <emmintrin.h>
 #endif
 
+#if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(CTOK_NO_AVX512)
+#include <immintrin.h>
+
+#include "ctok_cpu.h"
+
+#define has_avx512() ctok_cpu_avx512()
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
+#else
+#define has_avx512() 0
+#endif
+
 #define WINDOW 64
 #define READABLE (WINDOW + 16) /* bytes that a window may be read to */
 
@@ -19,6 +30,7 @@ typedef struct lane {
     const uint8_t *in;
     size_t pos, n;
     uint8_t *to;
+    int by_words;    /* whole windows are put by put_words */
     int blank;       /* the last thing was a blank, and others behind it are dropped */
     /* of the last character, if it begins a longer rule: where it starts, in the text and in the output, and `blank` before it */
     int first;
@@ -106,10 +118,41 @@ static void put_char(const ctok_spn *m, lane *l, uint32_t entry, size_t len) {
     }
 }
 
+/* Characters above ASCII that stay as they are, as many as stand together, but near the end. */
+static void copy_chars(const ctok_spn *m, lane *l) {
+    const uint8_t *p = l->in + l->pos, *last = NULL, *end = l->in + l->n;
+    uint8_t *to = l->to;
+    size_t len = 0;
+    uint32_t first = l->first ? CTOK_SPN_FIRST : 0;
+    int blank_before = l->blank;
+    while (end - p >= 4 && *p >= 0x80) {
+        size_t size;
+        const uint32_t entry = ctok_spn_entry(m, ctok_nf_read(p, &size));
+        if (entry & ~(CTOK_SPN_FIRST | CTOK_SPN_SECOND) || (entry & CTOK_SPN_SECOND && first)) break;
+        first = entry & CTOK_SPN_FIRST;
+        if (last != NULL) blank_before = 0;
+        last = p;
+        len = size;
+        memcpy(to, p, 4);
+        p += size;
+        to += size;
+    }
+    if (last == NULL) return;
+    l->pos = (size_t)(p - l->in);
+    l->to = to;
+    l->last = (size_t)(last - l->in);
+    l->back = to - len;
+    l->blank_before = blank_before;
+    l->first = first != 0;
+    l->blank = 0;
+}
+
 /* Characters above ASCII, up to one that is not for the lane (0), or to ASCII (1). */
 static int wide(const ctok_spn *m, lane *l) {
     while (l->pos < l->n && l->in[l->pos] >= 0x80) {
         size_t len;
+        copy_chars(m, l);
+        if (l->pos == l->n || l->in[l->pos] < 0x80) break;
         const uint32_t entry = ctok_spn_entry(m, ctok_nf_read(l->in + l->pos, &len));
         if (CTOK_UNLIKELY(entry & (CTOK_SPN_SLOW | CTOK_SPN_SECOND))) {
             if (entry & CTOK_SPN_SLOW || l->first) return 0;
@@ -164,11 +207,38 @@ static uint8_t *put_rows(const ctok_spn *m, const uint8_t *p, uint64_t blanks, u
     return copy(to, p + from, k - from);
 }
 
+#if defined(AVX512)
+/* The first k bytes of a window without those `dropped`. Each byte is made a word, of which one or, for a blank, more bytes count, and those
+ * are moved together; 64 may be written in any case. */
+AVX512 static uint8_t *put_words(const ctok_spn *m, const uint8_t *p, uint64_t blanks, uint64_t dropped, unsigned k, uint8_t *to) {
+    int blank;
+    memcpy(&blank, m->blank, 4);
+    const __m512i marks = _mm512_set1_epi32(blank), one = _mm512_set1_epi32(0xFF);
+    const __m512i all = _mm512_set1_epi32(m->n_blank == 3 ? 0xFFFFFF : 0xFF);
+    const uint64_t kept = below(k) & ~dropped;
+    for (unsigned i = 0; i < k; i += 16) {
+        const __mmask16 is_blank = (__mmask16)(blanks >> i), is_kept = (__mmask16)(kept >> i);
+        const __m512i words = _mm512_mask_mov_epi32(_mm512_cvtepu8_epi32(load(p + i)), is_blank, marks);
+        const __mmask64 counts = _mm512_movepi8_mask(_mm512_maskz_mov_epi32(is_kept, _mm512_mask_mov_epi32(one, is_blank, all)));
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(counts, words));
+        to += __builtin_popcountll(counts);
+    }
+    return to;
+}
+#else
+static uint8_t *put_words(const ctok_spn *m, const uint8_t *p, uint64_t blanks, uint64_t dropped, unsigned k, uint8_t *to) {
+    return dropped ? put_rows(m, p, blanks, k, dropped & 1, to) : put_window(m, p, blanks, k, to);
+}
+#endif
+
 /* The first k bytes of a window, up to where it is known to be plain. */
 static void put_plain(const ctok_spn *m, lane *l, const uint8_t *p, uint64_t blanks, unsigned k) {
     const int before = l->blank;
     blanks &= below(k);
-    if (m->extra && ((blanks << 1 | (uint64_t)before) & blanks)) {
+    const uint64_t dropped = m->extra ? (blanks << 1 | (uint64_t)before) & blanks : 0;
+    if (l->by_words) {
+        l->to = put_words(m, p, blanks, dropped, k, l->to);
+    } else if (dropped) {
         l->to = put_rows(m, p, blanks, k, before, l->to);
     } else {
         l->to = put_window(m, p, blanks, k, l->to);
@@ -230,7 +300,7 @@ int ctok_spn_plain(const ctok_spn *m, const uint8_t *p) {
 
 ctok_status ctok_spn_lane(const ctok_spn *m, const uint8_t *in, size_t n, int final, int *blank, ctok_bytes *out, size_t *used) {
     if (n > SIZE_MAX / 4 || ctok_bytes_reserve(out, 3 * n + READABLE) != CTOK_OK) return CTOK_ERR_MEMORY;
-    lane l = {in, 0, n, out->at + out->n, *blank, 0, 0, NULL, 0};
+    lane l = {in, 0, n, out->at + out->n, has_avx512(), *blank, 0, 0, NULL, 0};
     int next_may_join = 0;
     take_windows(m, &l);
     if (l.pos < n) {

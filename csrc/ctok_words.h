@@ -1,6 +1,4 @@
-/* ctok_words.h - the words of a text that spells blanks as U+2581: where they begin, and what was found for them lately.
- *
- * A word begins at a U+2581 that does not follow another one: it is a run of them and what stands up to the next run.
+/* ctok_words.h - what was found lately for the words of a text (csrc/ctok_wordcut.h).
  *
  * The memory is bounded and one thread's own. It begins small and grows once, when it has filled. A look-up reads one cache line. A word of
  * up to 15 bytes, a U+2581 that it begins with not counted, is its own key (csrc/ctok_key.h); of a longer one the key is a hash, and its
@@ -13,18 +11,15 @@
 
 #include "ctok_ids.h"
 #include "ctok_key.h"
+#include "ctok_wordcut.h"
 
-#if defined(__SSE2__) || defined(_M_X64)
-#include <emmintrin.h>
-#define CTOK_WORDS_SSE2 1
-#endif
-
-#define CTOK_WORDS_BLOCK 256u
 #define CTOK_WORDS_FIRST_BITS 11u    /* lines of two entries: 128 KiB at first, */
 #define CTOK_WORDS_BITS 16u          /* then 4 MiB */
 #define CTOK_WORDS_STORE (1u << 20)  /* numbers of the store: 4 MiB */
 #define CTOK_WORD_HERE 3u            /* ids that an answer holds */
 #define CTOK_WORD_GROUP 4u           /* in the store ids are filled up to a number of groups */
+#define CTOK_WORDS_SHORT 18u         /* bytes of a U+2581 and a key */
+#define CTOK_WORDS_ROOMY 20u         /* bytes read at a short word */
 #define CTOK_WORD_BYTES 63u          /* of the longest word that is remembered */
 
 #define CTOK_WORD_IDS 0xFFu          /* of an answer's n: how many ids */
@@ -81,51 +76,6 @@ static inline void ctok_words_free(ctok_words *w) {
     ctok_mem_unblock(w->lines, ctok_words_bytes(w->bits));
     ctok_mem_free(w->store);
     w->lines = NULL;
-}
-
-static inline int ctok_is_mark(const uint8_t *p) {
-    return p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
-}
-
-/* ctok_words_marks - bit i: a U+2581 starts at p[i]; p[0..66) is readable. */
-static inline uint64_t ctok_words_marks(const uint8_t *p) {
-    uint64_t marks = 0;
-#ifdef CTOK_WORDS_SSE2
-    const __m128i a = _mm_set1_epi8((char)0xE2), b = _mm_set1_epi8((char)0x96), c = _mm_set1_epi8((char)0x81);
-    for (unsigned i = 0; i < 64; i += 16) {
-        const __m128i first = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + i)), a);
-        const __m128i second = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + i + 1)), b);
-        const __m128i third = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + i + 2)), c);
-        marks |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_and_si128(_mm_and_si128(first, second), third)) << i;
-    }
-#else
-    for (unsigned i = 0; i < 64; i++) marks |= (uint64_t)(ctok_is_mark(p + i) != 0) << i;
-#endif
-    return marks;
-}
-
-/* ctok_words_cut - where words of p[0..n) stop, from the one that starts at pos on: at most CTOK_WORDS_BLOCK + 64 places, ascending; the last
- * may be n. Returns how many, at least one if pos < n; n < 2^32. */
-static inline size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint32_t *stops) {
-    uint8_t rest[80];
-    size_t found = 0, at = pos;
-    uint64_t before = pos >= 3 && ctok_is_mark(p + pos - 3); /* the low bits: a U+2581 starts 3, 2, 1 bytes before `at` */
-    while (at < n && found < CTOK_WORDS_BLOCK) {
-        const uint8_t *window = p + at;
-        if (n - at < 66) {
-            memset(rest, 0, sizeof rest);
-            memcpy(rest, window, n - at);
-            window = rest;
-        }
-        const uint64_t marks = ctok_words_marks(window);
-        uint64_t borders = marks & ~(marks << 3 | before);
-        if (at == pos) borders &= ~UINT64_C(1);
-        before = marks >> 61;
-        for (; borders; borders &= borders - 1) stops[found++] = (uint32_t)(at + ctok_lowest_bit(borders));
-        at += 64;
-    }
-    if (at >= n) stops[found++] = (uint32_t)n;
-    return found;
 }
 
 static inline ctok_word *ctok_words_line(const ctok_words *w, const uint64_t key[2]) {
@@ -188,8 +138,30 @@ static inline ctok_word *ctok_words_ask(const ctok_words *w, const uint8_t *p, s
     return line;
 }
 
+/* ctok_words_ask_short - the same for a word p[0..n) of 3 to CTOK_WORDS_SHORT bytes that begins with a U+2581 if it is longer than
+ * CTOK_KEY_BYTES, where CTOK_WORDS_ROOMY bytes can be read at p. */
+static inline ctok_word *ctok_words_ask_short(const ctok_words *w, const uint8_t *p, size_t n, uint64_t key[2]) {
+    const uint64_t marked = (ctok_load_le(p, 8) & 0xFFFFFF) == 0x8196E2;
+    ctok_key_roomy(p + 3 * marked, n - 3 * marked, key);
+    key[1] |= marked << 62;
+    ctok_word *line = ctok_words_line(w, key);
+    CTOK_PREFETCH(line);
+    return line;
+}
+
 static inline int ctok_words_is_long(const uint64_t key[2]) {
     return key[1] >> 56 == CTOK_KEY_BYTES + 1;
+}
+
+/* ctok_word_is - has an entry that key? Without a branch. */
+static inline int ctok_word_is(const ctok_word *entry, const uint64_t key[2]) {
+#ifdef CTOK_WORDS_SSE2
+    const __m128i own = _mm_loadu_si128((const __m128i *)(const void *)entry->key);
+    const __m128i other = _mm_loadu_si128((const __m128i *)(const void *)key);
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(own, other)) == 0xFFFF;
+#else
+    return ((entry->key[0] ^ key[0]) | (entry->key[1] ^ key[1])) == 0;
+#endif
 }
 
 /* ctok_words_look_up - answer n asked words by their keys and lines: that of number i goes to found[numbers[i]]. misses, room for n,
@@ -200,11 +172,10 @@ static inline size_t ctok_words_look_up(const uint64_t (*keys)[2], ctok_word *co
     for (size_t i = 0; i < n; i++) {
         const uint64_t *key = keys[i];
         const ctok_word *line = lines[i];
-        const int first = (line[0].key[0] == key[0]) & (line[0].key[1] == key[1]);
-        const int second = (line[1].key[0] == key[0]) & (line[1].key[1] == key[1]);
+        const int second = ctok_word_is(line + 1, key);
         found[numbers[i]] = line[second].answer;
         misses[n_misses] = (uint32_t)i;
-        n_misses += (size_t)((first | second) == 0 || ctok_words_is_long(key));
+        n_misses += (size_t)((ctok_word_is(line, key) | second) ^ 1) | (size_t)ctok_words_is_long(key);
     }
     return n_misses;
 }

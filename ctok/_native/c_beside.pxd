@@ -2,6 +2,7 @@ from libc.stdint cimport uint8_t, uint32_t
 
 cdef extern from "ctok_beside.h" nogil:
     ctypedef struct ctok_beside_char:
+        uint32_t row
         uint32_t node
     ctypedef struct ctok_beside:
         ctok_beside_char *chars

@@ -6,6 +6,8 @@ cdef extern from "ctok_words.h" nogil:
     const unsigned int CTOK_WORDS_BLOCK
     const unsigned int CTOK_WORD_GROUP
     const unsigned int CTOK_WORD_HERE
+    const unsigned int CTOK_WORDS_SHORT
+    const unsigned int CTOK_WORDS_ROOMY
     const uint32_t CTOK_WORD_IDS
     const uint32_t CTOK_WORD_APART
     const uint32_t CTOK_WORD_RUN
@@ -24,6 +26,8 @@ cdef extern from "ctok_words.h" nogil:
     size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint32_t *stops)
     void ctok_words_make_room(ctok_words *w, size_t n)
     ctok_word *ctok_words_ask(const ctok_words *w, const uint8_t *p, size_t start, size_t stop, size_t end, uint64_t *key)
+    ctok_word *ctok_words_ask_short(const ctok_words *w, const uint8_t *p, size_t n, uint64_t *key)
+    bint ctok_words_spelled(const uint8_t *p, size_t n)
     size_t ctok_words_look_up(const uint64_t (*keys)[2], ctok_word *const *lines, const uint32_t *numbers, size_t n, ctok_answer *found,
                               uint32_t *misses)
     const ctok_answer *ctok_words_recall(const ctok_words *w, const ctok_word *line, const uint64_t *key, const uint8_t *p, size_t n)

@@ -18,7 +18,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from ctok._native.c_beside cimport ctok_beside, ctok_beside_cuts
-from ctok._native.c_bestpath cimport ctok_bestpath_free, ctok_bestpath_init
+from ctok._native.c_bestpath cimport ctok_bestpath_free, ctok_bestpath_id, ctok_bestpath_init
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
@@ -27,7 +27,7 @@ from ctok._native.model cimport Table
 from ctok._native.unigram cimport lattice, plant, set_unigram
 from ctok._native.unigram_open cimport unigram_open_new
 from ctok._native.viterbi cimport UnigramModel
-from ctok._native.words cimport WordsModel, words_encode, words_scratch_free, words_scratch_new
+from ctok._native.words cimport WordsModel, words_encode, words_one, words_scratch_free, words_scratch_new
 
 from os import urandom
 
@@ -326,6 +326,7 @@ cdef object set_words(WordsModel *w, const UnigramModel *m, Table kept, uint32_t
     w.remembers = status == CTOK_OK
     if w.remembers:
         find_tails(w)
+        find_letters(w)
 
 
 cdef void find_tails(WordsModel *w) noexcept:
@@ -336,6 +337,17 @@ cdef void find_tails(WordsModel *w) noexcept:
         for letter in range(0x30, 0x7B):
             n_cut += is_alnum(letter) and ctok_beside_cuts(beside, beside.chars + sign, <uint8_t>letter)
         w.is_tail[sign] = not is_alnum(sign) and n_cut > 31
+        w.tails[sign] = words_one(w, ctok_bestpath_id(&w.paths, beside.chars[sign].node))
+
+
+cdef void find_letters(WordsModel *w) noexcept:
+    """Where most pairs of letters stand together in some piece, words of letters are not worth taking apart."""
+    cdef const ctok_beside *beside = &w.paths.beside
+    cdef int letter, before, n_cut = 0
+    for letter in range(0x61, 0x7B):
+        for before in range(0x61, 0x7B):
+            n_cut += ctok_beside_cuts(beside, beside.chars + letter, <uint8_t>before)
+    w.spells = n_cut < 26 * 26 // 3
 
 
 cdef inline bint is_alnum(int c) noexcept:

@@ -3,6 +3,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from ctok._native.c_bestpath cimport ctok_bestpath
 from ctok._native.c_merge cimport ctok_ids
 from ctok._native.c_vocab cimport ctok_id, ctok_status
+from ctok._native.c_words cimport ctok_answer
 from ctok._native.viterbi cimport Node, UnigramModel
 
 # What is known of a model besides its pieces.
@@ -17,7 +18,12 @@ cdef struct WordsModel:
     double limit                # as long as no sum in a word can be so far from 0, none begins anew
     float limit_of_one          # of the sum before a single character
     uint64_t seed
-    uint8_t is_tail[256]        # ASCII signs that no piece has behind a letter
+    uint8_t is_tail[256]        # ASCII signs that no piece has behind a letter,
+    ctok_answer tails[128]      # and what is found for them
+    bint spells                 # are letters from a to z hardly ever strangers to each other?
+
+# What is found for a character that has this id alone.
+cdef ctok_answer words_one(const WordsModel *w, ctok_id id) noexcept nogil
 
 # As csrc/ctok_model.h says; `model` is a WordsModel.
 cdef void *words_scratch_new(const void *model) noexcept nogil

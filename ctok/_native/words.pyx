@@ -23,15 +23,16 @@ from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_beside cimport ctok_beside_char, ctok_beside_cuts, ctok_beside_next, ctok_beside_strangers
+from ctok._native.c_beside cimport ctok_beside, ctok_beside_char, ctok_beside_cuts, ctok_beside_next, ctok_beside_strangers
 from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_id, ctok_bestpath_steps, ctok_places, ctok_step
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_RUN, CTOK_WORD_STORED, ctok_answer, ctok_word,
-    ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask, ctok_words_cut, ctok_words_free, ctok_words_ids, ctok_words_init,
-    ctok_words_look_up, ctok_words_make_room, ctok_words_put, ctok_words_recall)
+    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_RUN, CTOK_WORD_STORED, CTOK_WORDS_ROOMY,
+    CTOK_WORDS_SHORT, ctok_answer, ctok_word,
+    ctok_is_mark, ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask, ctok_words_ask_short, ctok_words_cut, ctok_words_free,
+    ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room, ctok_words_put, ctok_words_recall, ctok_words_spelled)
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
     RUN_NONE, RUN_UNKNOWN, UnigramOpen, unigram_open_feed, unigram_open_free, unigram_open_new, unigram_open_rest)
@@ -40,7 +41,7 @@ from ctok._native.viterbi cimport UnigramModel, viterbi_go_on
 cdef enum:
     LONG = 1 << 14              # bytes from which on a word is encoded as an open text
     STOPS = 256 + 64            # places that ctok_words_cut may give
-    UNITS = 256                 # of a block
+    UNITS = 128                 # of a block
     REMEMBERED = 63             # bytes of the longest unit that is remembered, as csrc/ctok_words.h says
     MOST = 64                   # ids that one may write: an id for each byte, filled up
     WHOLE = 12                  # bytes of the longest word that is a unit by itself
@@ -204,6 +205,27 @@ cdef const ctok_answer *find(Walk *k, const uint8_t *p, size_t n, size_t i) noex
     return ctok_words_put(&s.memory, s.lines[i], s.keys[i], p, n, ids, count, unknown, <float>far, w.none)
 
 
+# ---- units of which there is one path ----
+
+cdef ctok_answer words_one(const WordsModel *w, ctok_id id) noexcept nogil:
+    cdef ctok_answer found
+    found.ids[0] = w.m.unk if id == w.none else id
+    found.ids[1] = found.ids[2] = w.none
+    if id != w.none:
+        found.n = ctok_word_n(1, 0, w.limit_of_one)
+    else:
+        found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if w.m.byte_fallback else w.limit_of_one)
+    return found
+
+
+cdef inline ctok_answer words_run(const WordsModel *w, size_t count) noexcept nogil:
+    cdef ctok_answer found
+    cdef double limit = 0 if w.m.byte_fallback else w.limit - <double>count * w.widest
+    found.ids[0] = found.ids[1] = found.ids[2] = w.none
+    found.n = ctok_word_n(count, CTOK_WORD_RUN, <float>limit)
+    return found
+
+
 # ---- blocks of units ----
 
 cdef inline void ask(Walk *k, const uint8_t *p, size_t start, size_t stop, size_t n) noexcept nogil:
@@ -216,25 +238,9 @@ cdef inline void ask(Walk *k, const uint8_t *p, size_t start, size_t stop, size_
     s.n_units += 1
 
 
-cdef inline void settle_character(Walk *k, ctok_id id, size_t stop) noexcept nogil:
-    """The next unit is a single character that ends at `stop`: there is one path."""
-    cdef WordsScratch *s = k.s
-    cdef ctok_answer *found = &s.found[s.n_units]
-    found.ids[0] = k.w.m.unk if id == k.w.none else id
-    found.ids[1] = found.ids[2] = k.w.none
-    if id != k.w.none:
-        found.n = ctok_word_n(1, 0, k.w.limit_of_one)
-    else:
-        found.n = ctok_word_n(1, CTOK_WORD_APART, 0 if k.w.m.byte_fallback else k.w.limit_of_one)
-    s.stops[s.n_units] = <uint32_t>stop
-    s.n_units += 1
-
-
-cdef inline void settle_run(Walk *k, size_t count, size_t stop) noexcept nogil:
-    """The next unit is `count` characters that no piece has, which end at `stop`."""
-    cdef WordsScratch *s = k.s
-    cdef double limit = 0 if k.w.m.byte_fallback else k.w.limit - <double>count * k.w.widest
-    s.found[s.n_units].n = ctok_word_n(count, CTOK_WORD_RUN, <float>limit)
+cdef inline void settle(WordsScratch *s, ctok_answer found, size_t stop) noexcept nogil:
+    """The next unit ends at `stop` and is known."""
+    s.found[s.n_units] = found
     s.stops[s.n_units] = <uint32_t>stop
     s.n_units += 1
 
@@ -283,54 +289,59 @@ cdef inline size_t give_apart(const WordsModel *w, const ctok_id *ids, size_t n,
     return given
 
 
+cdef ctok_status give_other(Walk *k, const uint8_t *p, size_t start, size_t stop, const ctok_answer *found) noexcept nogil:
+    """Give the tokens of the unit p[start..stop), which are not to be taken as they stand in its answer; there is room for MOST."""
+    cdef const WordsModel *w = k.w
+    cdef ctok_ids *ids = k.ids
+    cdef size_t n = found.n & CTOK_WORD_IDS
+    if not fabsf(k.sum) < ctok_word_limit(found.n):
+        return work_out(k, p + start, stop - start, stop)
+    if found.n & CTOK_WORD_RUN:
+        for _ in range(n):
+            k.sum += w.score_by_id[w.m.unk]
+        ids.at[ids.n] = w.m.unk
+        ids.n += not k.unknown
+        k.unknown = True
+    elif found.n & CTOK_WORD_APART:
+        ids.n += give_apart(w, ctok_words_ids(&k.s.memory, found), n, ids.at + ids.n, &k.sum, &k.unknown)
+    else:
+        k.sum = give_stored(w.score_by_id, k.s.memory.store + found.ids[0], n, ids.at + ids.n, k.sum)
+        ids.n += n
+        k.unknown = False
+    return CTOK_OK
+
+
 cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
     """Give the tokens of all units."""
     cdef WordsScratch *s = k.s
     cdef const float *score_by_id = k.w.score_by_id
     cdef const ctok_answer *found
     cdef ctok_ids *ids = k.ids
-    cdef size_t i, n_ids = ids.n, room
+    cdef size_t i, n_ids = ids.n, n_units = s.n_units
     cdef float sum = k.sum
     cdef bint unknown = k.unknown
     cdef ctok_status status
-    if ctok_ids_reserve(ids, CTOK_WORD_HERE * s.n_units + MOST) != CTOK_OK:
+    if ctok_ids_reserve(ids, CTOK_WORD_HERE * n_units + MOST) != CTOK_OK:
         return CTOK_ERR_MEMORY
-    room = ids.cap - MOST
-    for i in range(s.n_units):
+    for i in range(n_units):
         found = &s.found[i]
-        if n_ids > room:
-            ids.n = n_ids
-            if ctok_ids_reserve(ids, MOST) != CTOK_OK:
-                return CTOK_ERR_MEMORY
-            room = ids.cap - MOST
-        if not fabsf(sum) < ctok_word_limit(found.n):
-            ids.n = n_ids
-            k.sum = sum
-            k.unknown = unknown
-            status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
-            if status != CTOK_OK:
-                return status
-            n_ids = ids.n
-            sum = k.sum
-            unknown = k.unknown
-        elif found.n & CTOK_WORD_RUN:
-            for _ in range(found.n & CTOK_WORD_IDS):
-                sum += score_by_id[k.w.m.unk]
-            ids.at[n_ids] = k.w.m.unk
-            n_ids += not unknown
-            unknown = True
-        elif found.n & CTOK_WORD_APART:
-            n_ids += give_apart(k.w, ctok_words_ids(&s.memory, found), found.n & CTOK_WORD_IDS, ids.at + n_ids, &sum, &unknown)
-        elif found.n & CTOK_WORD_STORED:
-            sum = give_stored(score_by_id, s.memory.store + found.ids[0], found.n & CTOK_WORD_IDS, ids.at + n_ids, sum)
-            n_ids += found.n & CTOK_WORD_IDS
-            unknown = False
-        else:
+        if fabsf(sum) < ctok_word_limit(found.n) and not found.n & (CTOK_WORD_APART | CTOK_WORD_STORED | CTOK_WORD_RUN):
             memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
             n_ids += found.n & CTOK_WORD_IDS
             sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
             unknown = False
-        start = s.stops[i]
+            continue
+        ids.n = n_ids
+        k.sum = sum
+        k.unknown = unknown
+        status = give_other(k, p, s.stops[i - 1] if i else start, s.stops[i], found)
+        if status == CTOK_OK:
+            status = ctok_ids_reserve(ids, CTOK_WORD_HERE * (n_units - i) + MOST)
+        if status != CTOK_OK:
+            return status
+        n_ids = ids.n
+        sum = k.sum
+        unknown = k.unknown
     ids.n = n_ids
     k.sum = sum
     k.unknown = unknown
@@ -357,17 +368,65 @@ cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, s
     while at < stop and status == CTOK_OK:
         next = ctok_beside_strangers(&k.w.paths.beside, p, at, stop, most, &count)
         if count:
-            settle_run(k, count, next)
+            settle(k.s, words_run(k.w, count), next)
         else:
             next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
             if next - at == size and p[at] < 0xF0:
-                settle_character(k, ctok_bestpath_id(&k.w.paths, first.node), next)
+                settle(k.s, words_one(k.w, ctok_bestpath_id(&k.w.paths, first.node)), next)
             else:
                 ask(k, p, at, next, n)
         if k.s.n_units == UNITS:
             status = end_block(k, p, start)
         at = next
     return status
+
+
+cdef ctok_status ask_word(Walk *k, const uint8_t *p, size_t pos, size_t stop, size_t n, size_t *start) noexcept nogil:
+    """The units of the word p[pos..stop)."""
+    cdef size_t tail
+    cdef ctok_status status = CTOK_OK
+    if stop - pos > WHOLE:
+        return take_apart(k, p, pos, stop, n, start)
+    tail = before_tail(k.w, p, pos, stop)
+    ask(k, p, pos, tail, n)
+    if k.s.n_units == UNITS:
+        status = end_block(k, p, start)
+    return take_apart(k, p, tail, stop, n, start) if tail < stop and status == CTOK_OK else status
+
+
+cdef inline bint is_spelled(const WordsModel *w, const uint8_t *p, size_t n) noexcept nogil:
+    """Is the word p[0..n), n > WHOLE, one sign and letters from a to z, and better not taken apart? CTOK_WORDS_ROOMY bytes can be read."""
+    return w.spells and n <= CTOK_WORDS_SHORT and ctok_is_mark(p) and ctok_words_spelled(p + 4, n - 4)
+
+
+cdef inline size_t ask_plain(Walk *k, const uint8_t *p, size_t pos, size_t i, size_t found) noexcept nogil:
+    """Ask words from number i < found on, the first of which starts at pos, as long as they are units by themselves, but for one sign
+    behind them, and there is room for them in the block. Returns the number of the next one."""
+    cdef WordsScratch *s = k.s
+    cdef const WordsModel *w = k.w
+    cdef const ctok_beside *beside = &w.paths.beside
+    cdef ctok_words memory = s.memory
+    cdef size_t stop, size, has_tail, n_units = s.n_units, n_asked = s.n_asked
+    cdef uint8_t last
+    while i < found and n_units < UNITS - 1 and s.words[i] - pos > 3:
+        stop = s.words[i]
+        last = p[stop - 1]
+        has_tail = w.is_tail[last] & ctok_beside_cuts(beside, beside.chars + last, p[stop - 2])
+        size = stop - pos - has_tail
+        if (has_tail and w.is_tail[p[stop - 2]]) or (size > WHOLE and not is_spelled(w, p + pos, size)):
+            break
+        s.lines[n_asked] = ctok_words_ask_short(&memory, p + pos, size, s.keys[n_asked])
+        s.numbers[n_asked] = <uint32_t>n_units
+        s.stops[n_units] = <uint32_t>(stop - has_tail)
+        s.stops[n_units + 1] = <uint32_t>stop                   # which counts if there is a sign
+        s.found[n_units + 1] = w.tails[last & 127]
+        n_asked += 1
+        n_units += 1 + has_tail
+        i += 1
+        pos = stop
+    s.n_units = n_units
+    s.n_asked = n_asked
+    return i
 
 
 cdef inline size_t before_tail(const WordsModel *w, const uint8_t *p, size_t start, size_t stop) noexcept nogil:
@@ -382,26 +441,28 @@ cdef inline size_t before_tail(const WordsModel *w, const uint8_t *p, size_t sta
 
 cdef ctok_status walk_units(Walk *k, const uint8_t *p, size_t n) noexcept nogil:
     cdef WordsScratch *s = k.s
-    cdef size_t pos = 0, start = 0, found, stop, i
+    cdef size_t pos = 0, start = 0, found, i
+    cdef bint roomy
     cdef ctok_status status = CTOK_OK
     if s.memory.lines == NULL and ctok_words_init(&s.memory, k.w.seed) != CTOK_OK:
         return CTOK_ERR_MEMORY
     s.n_units = s.n_asked = 0
-    while pos < n and status == CTOK_OK:
+    while pos < n:
         found = ctok_words_cut(p, pos, n, s.words)
-        for i in range(found):
-            if s.words[i] - pos > WHOLE:
-                status = take_apart(k, p, pos, s.words[i], n, &start)
-            else:
-                stop = before_tail(k.w, p, pos, s.words[i])
-                ask(k, p, pos, stop, n)
-                if s.n_units == UNITS:
-                    status = end_block(k, p, &start)
-                if stop < s.words[i] and status == CTOK_OK:
-                    status = take_apart(k, p, stop, s.words[i], n, &start)
+        roomy = s.words[found - 1] + CTOK_WORDS_ROOMY <= n
+        i = 0
+        while i < found:
+            if roomy:
+                i = ask_plain(k, p, pos, i, found)
+                pos = s.words[i - 1] if i else pos
+            if s.n_units == UNITS:
+                status = end_block(k, p, &start)
+            elif i < found:
+                status = ask_word(k, p, pos, s.words[i], n, &start)
+                pos = s.words[i]
+                i += 1
             if status != CTOK_OK:
                 return status
-            pos = s.words[i]
     return end_block(k, p, &start) if s.n_units else CTOK_OK
 
 
