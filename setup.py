@@ -58,6 +58,7 @@ MODULES = {
     "padded": ["mem"],
     "piecebpe": ["mem", "bytesort", "piecepairs"],
     "piecedrop": ["mem"],
+    "piecetree": ["mem", "trie"],
     "piecewords": ["mem", "trie"],
     "pipeline": ["mem", "utf8", "vocab"],
     "places": ["mem", "utf8"],

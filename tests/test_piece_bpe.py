@@ -1,12 +1,13 @@
 """The BPE, char and word models of SentencePiece, against the live reference and against their twin, whole and open."""
 
+import math
 import random
 from collections import Counter
 
 import pytest
 
 from alloc_walk import can_fail, walk
-from ctok._native import mergelist, mergemodel, mergeopen, model, piecebpe, piecedrop, piecewords, resegment, safecut, vocab
+from ctok._native import mergelist, mergemodel, mergeopen, model, piecebpe, piecedrop, piecetree, piecewords, resegment, safecut, vocab
 from ctok._native.mergemodel import MergeModel, encode_side_by_side
 from ctok._reference.spm_bpe import PieceModel
 from ctok.errors import SpecError
@@ -162,6 +163,39 @@ def test_pieces_drawn_are_distributed_as_the_reference_draws(more, text):
     assert distance(mine, its) < 0.06
 
 
+def courses(twin, text, alpha):
+    """All that may become of a text, and how probable each is, by trying all ways in which merges are left out."""
+    found, todo = Counter(), [()]
+    while todo:
+        script, asked = todo.pop(), []
+
+        def drop(script=script, asked=asked):
+            asked.append(len(asked) < len(script) and script[len(asked)])
+            return asked[-1]
+
+        symbols, _ = twin.merge(text, drop)
+        found[tuple(text[start:stop] for start, stop, _ in symbols)] += alpha ** sum(asked) * (1 - alpha) ** (len(asked) - sum(asked))
+        todo += [(*asked[:i], True) for i in range(len(script), len(asked))]
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_pieces_drawn_are_as_probable_as_all_courses_say(seed):
+    n, alpha = 1500, 0.25
+    for rng, pieces, _, byte_fallback, alphabet in random_models(f"drawn {seed}", 40, rare=False):
+        ours, twin = build(pieces, "bpe", byte_fallback), PieceModel(pieces, "bpe", byte_fallback)
+        text = "".join(rng.choices(alphabet + "q", k=rng.randint(2, 7)))
+        shares = Counter()
+        for texts, share in courses(twin, text, alpha).items():
+            ids = [number for part in texts for number, _, _ in twin.encode(part)]
+            shares[tuple(number for i, number in enumerate(ids) if number or i == 0 or ids[i - 1])] += share  # one for all that is unknown
+        assert shares.total() == pytest.approx(1)
+        drawn = Counter(tuple(ours.sample(text, alpha, seed=draw)) for draw in range(n))
+        assert drawn.keys() <= shares.keys()
+        for ids, share in shares.items():
+            assert abs(drawn[ids] / n - share) < 5 * math.sqrt(share * (1 - share) / n) + 2 / n
+
+
 def test_pieces_drawn_by_words_do_not_depend_on_what_was_learnt():
     text = f"{SPACE}abab{SPACE}ab{SPACE}{SPACE}b{'ab' * 50}q"
     ours = build([*BASE, *WORDS, ("ba", -3, NORMAL), ("abab", -4, NORMAL)])
@@ -264,3 +298,5 @@ def test_pieces_drawn_without_memory_raise():
     pieces = [*BASE, ("a", -1, NORMAL), ("ab", -2, UNUSED), ("abc", -1, NORMAL), ("xy", 0, USER_DEFINED)]
     ours = build(pieces)
     walk([piecedrop], lambda _: ours.sample("abcabxyzab", 0.3, seed=1))
+    plain = [*BASE, ("a", -1, NORMAL), ("b", -1, NORMAL), ("ab", -1, NORMAL)]
+    walk([piecedrop, piecetree], lambda model: model.sample("ababq" * 30, 0.3, seed=1), lambda: build(plain))

@@ -14,12 +14,6 @@ cdef enum PieceType:
     UNUSED = 5
     BYTE = 6
 
-# Do all pieces keep to words, that is, have they marks at their beginning only? Found out when it is first asked.
-cdef enum PieceWords:
-    WORDS_UNKNOWN
-    WORDS_APART
-    WORDS_JOINED
-
 
 cdef class PieceBPE(MergeModel):
     cdef Table table                # all pieces, in byte order
@@ -27,7 +21,7 @@ cdef class PieceBPE(MergeModel):
     cdef readonly Vocab symbols
     cdef readonly object unk_id
     cdef readonly bint plain
-    cdef PieceWords words           # of a plain model
+    cdef object tree                # of a plain model; made when it is first asked for (piecedrop.pyx)
     cdef _set_symbols(self, bint joins)
     cdef _set_units(self)
     cdef _set_pairs(self, const float[::1] scores)
