@@ -78,6 +78,7 @@ MODULES = {
     "survivors": ["mem", "vocab"],
     "texts": ["mem", "stops"],
     "tiktoken_calls": [],
+    "tokenbytes": ["mem", "text", "utf8"],
     "unicode": ["unicode"],
     "unigram": ["finepath", "mem", "trie"],
     "unigram_open": ["mem"],

@@ -4,12 +4,12 @@ import pytest
 
 from alloc_walk import needs_failing, walk
 from chain_parts import vocab_of
-from ctok._native import chains, decode, decodestate, detokenize, spans
+from ctok._native import chains, decode, decodestate, detokenize, spans, tokenbytes
 from ctok._native.decode import IncrementalDecoder
 from ctok.stages.decoders import build_decoder
 from ctok.stagespecs import decoders as records
 
-MODULES = [chains, decode, decodestate, detokenize, spans]
+MODULES = [chains, decode, decodestate, detokenize, spans, tokenbytes]
 pytestmark = needs_failing(chains)
 
 SPACE = "\u2581"

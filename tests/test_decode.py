@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctok._native import detokenize, readids
+from ctok._native import detokenize, readids, tokenbytes
 from ctok._native.detokenize import decode_bytes, decode_str
 from ctok._native.spans import decode_spans
 from ctok._reference import decode as twin
@@ -172,7 +172,7 @@ def test_decode_bad_options_are_refused():
         decode_spans(VOCAB, [], False, "replace", None, "bytes")
 
 
-@pytest.mark.parametrize("module, least", [(detokenize, 2), (readids, 1)])
+@pytest.mark.parametrize("module, least", [(detokenize, 1), (tokenbytes, 1), (readids, 1)])
 def test_decode_any_failed_allocation_raises_memory_error(module, least):
     ids = toy_ids(b"\xff", "a" * 40) * 1000
     if module.fail_after(0) == -1 and module.fail_after(-1) == -1:

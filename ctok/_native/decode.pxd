@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from ctok._native.c_decoder cimport ctok_decoder
 from ctok._native.detokenize cimport (
-    DecodeFault, DecodeHow, append_tokens, check_decoded, decode_bytes, decode_str, decode_text, drop_unknown, parse_how, str_of)
+    DecodeFault, DecodeHow, check_decoded, decode_bytes, decode_str, decode_text, drop_unknown, parse_how, str_of)
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.spans cimport decode_spans
 from ctok._native.texts cimport Stops

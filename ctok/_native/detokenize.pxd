@@ -22,23 +22,10 @@ cdef struct DecodeFault:
 
 # ---- for threads: no Python objects, no GIL ----
 
-# Append the bytes of n ids; of a chain's table: as they are when not at the start of the text. `pieces` may be NULL. `flags` is and-ed
-# with the flags of all that contribute. CTOK_OK, CTOK_ERR_MEMORY or CTOK_ERR_ID (*bad is then the index of the first id that is not in
-# the vocabulary); after an error out.n is as before.
-cdef ctok_status append_tokens(const ctok_vocab *v, const ctok_piece *pieces, const uint32_t *ids, size_t n, bint skip_special,
-                               ctok_text *out, uint32_t *flags, size_t *bad) noexcept nogil
-
 # Append n ids as well-formed text. `out` must be empty. CTOK_ERR_UTF8 only with errors="strict"; `fault` says where.
 # *ascii is set when all of the text is known to be ASCII.
 cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil
-
-# Policy "hf_run": where a run of tokens that are no text by themselves is not well formed as a whole, make each of its bytes ill formed by
-# itself. `raw` holds the bytes of these ids.
-cdef void spoil_bad_runs(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil
-
-# Where ill-formed runs would join, because what stands between them has no bytes, make the beginning of the later one ill formed by itself.
-cdef void spoil_joints(const ctok_vocab *v, const uint32_t *ids, size_t n, bint skip_special, uint8_t *raw) noexcept nogil
 
 # Append the text of the tokens at the start of a text that are not as in the table; *used: how many; `lens` (or NULL) gets the bytes of
 # each. CTOK_OK or CTOK_ERR_MEMORY.

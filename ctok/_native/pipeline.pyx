@@ -158,11 +158,10 @@ cdef ctok_status push_ids(Context *c, const ctok_id *ids, size_t n) noexcept nog
 
 cdef ctok_status encode_job(Context *c, const Engine *e, const Job *job, ctok_on_surrogate how) noexcept nogil:
     """Append the ids of a whole text, and around them those of the template."""
-    cdef ctok_status status = CTOK_OK
-    if job.n >= MANY and not c.counting:
-        status = ctok_ids_reserve(&c.ids, job.n // 4)
-    if status == CTOK_OK:
-        status = push_ids(c, e.before, e.n_before)
+    cdef ctok_status status
+    if job.n >= MANY and not c.counting and ctok_ids_reserve(&c.ids, job.n // 4) != CTOK_OK:
+        return CTOK_ERR_MEMORY
+    status = push_ids(c, e.before, e.n_before)
     if status != CTOK_OK:
         return status
     if e.stages != NULL:

@@ -10,9 +10,9 @@ from ctok._native.c_text cimport (
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token)
-from ctok._native.detokenize cimport (
-    DecodeFault, DecodeHow, append_tokens, check_decoded, decode_str, drop_lead, first_tokens, parse_how, spoil_bad_runs, spoil_joints)
+from ctok._native.detokenize cimport DecodeFault, DecodeHow, check_decoded, decode_str, drop_lead, first_tokens, parse_how
 from ctok._native.readids cimport Ids, free_ids, read_ids
+from ctok._native.tokenbytes cimport append_tokens, spoil_bad_runs, spoil_joints
 from ctok._native.vocab cimport Vocab
 
 cdef enum:
