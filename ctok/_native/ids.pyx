@@ -10,11 +10,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock
+from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free
 
 from operator import index as as_int
 
 cdef extern from "ctok_mem.h" nogil:
+    void *ctok_mem_room(size_t bytes)
+    void ctok_mem_unroom(void *p, size_t bytes)
     void ctok_mem_will_fill(void *p, size_t bytes)
 
 cdef extern from "Python.h":
@@ -31,26 +33,26 @@ cdef extern from *:
        and the count of references must be too wide to fall to zero, or be none, as that of immortal objects. Elsewhere (32 bits,
        free threads, builds that trace references) ids get ints of their own. */
     #if SIZEOF_VOID_P == 8 && PYLONG_BITS_IN_DIGIT == 30 && !defined(Py_REF_DEBUG) && !defined(Py_GIL_DISABLED)
-    #define CTOK_INT_BYTES ((size_t)PyLong_Type.tp_basicsize + (size_t)PyLong_Type.tp_itemsize)
+    #define CTOK_INT_BYTES ((size_t)PyLong_Type.tp_basicsize + sizeof(uint32_t))
     #define CTOK_INTS_STAND (CTOK_INT_BYTES <= 32)
     #else
     #define CTOK_INT_BYTES 0
     #define CTOK_INTS_STAND 0
     #endif
 
-    /* Copy number, an int of one digit, to place and make the copy live for ever. zero is any int that the interpreter never frees. */
-    static void ctok_int_settle(void *place, const void *number, const void *zero) {
-        memcpy(place, number, CTOK_INT_BYTES);
+    /* Make an int that lives for ever. zero and large are ints that the interpreter never frees: 0, and any other of one digit. */
+    static void ctok_int_settle(void *place, uint32_t number, const void *zero, const void *large) {
+        memcpy(place, number ? large : zero, CTOK_INT_BYTES);
+        if (number) memcpy((char *)place + PyLong_Type.tp_basicsize, &number, sizeof number);
     #if PY_VERSION_HEX >= 0x030C0000
         memcpy(place, zero, offsetof(PyObject, ob_type));
     #else
-        (void)zero;
         ((PyObject *)place)->ob_refcnt = PY_SSIZE_T_MAX / 2; /* 2**62 lists may let go of it */
     #endif
     }
     """
     bint CTOK_INTS_STAND
-    void ctok_int_settle(void *place, const void *number, const void *zero) noexcept
+    void ctok_int_settle(void *place, uint32_t number, const void *zero, const void *large) noexcept
 
 cdef char *FORMAT = "I"
 cdef enum:
@@ -65,6 +67,8 @@ cdef uint32_t *int_places = NULL        # id -> the place of its int, or 0, wher
 cdef Py_ssize_t int_places_n = 0
 cdef char *int_rooms[ROOMS]
 cdef uint32_t next_place = 1
+cdef object _ZERO = 0
+cdef object _LARGE = ONE_DIGIT - 1
 
 
 cdef int reserve_ints(Py_ssize_t n) except -1:
@@ -73,12 +77,12 @@ cdef int reserve_ints(Py_ssize_t n) except -1:
     n = min(n, <Py_ssize_t>ONE_DIGIT)
     if n <= int_places_n or not CTOK_INTS_STAND:
         return 0
-    bigger = <uint32_t *>ctok_mem_block(n * <Py_ssize_t>sizeof(uint32_t))
+    bigger = <uint32_t *>ctok_mem_room(n * <Py_ssize_t>sizeof(uint32_t))
     if bigger == NULL:
         raise MemoryError("no memory for the table of ints")
     if int_places_n:
         memcpy(bigger, int_places, int_places_n * sizeof(uint32_t))
-        ctok_mem_unblock(int_places, int_places_n * sizeof(uint32_t))
+        ctok_mem_unroom(int_places, int_places_n * sizeof(uint32_t))
     int_places = bigger
     int_places_n = n
     return 0
@@ -91,18 +95,15 @@ cdef inline PyObject *_int_at(uint32_t place) noexcept nogil:
 cdef PyObject *_first_int(ctok_id number) except NULL:
     """The int of an id that has none yet, shared from now on if there is room; else a new reference."""
     global next_place
-    cdef PyObject *made = PyLong_FromLong_raw(number)
-    cdef object zero = 0
     cdef char **room
     if number >= int_places_n or next_place == ROOMS * ROOM:
-        return made
+        return PyLong_FromLong_raw(number)
     room = &int_rooms[next_place >> ROOM_BITS]
     if room[0] == NULL:
         room[0] = <char *>ctok_mem_block(ROOM * PLACE)
         if room[0] == NULL:
-            return made
-    ctok_int_settle(_int_at(next_place), made, <PyObject *>zero)
-    Py_DECREF_raw(made)
+            return PyLong_FromLong_raw(number)
+    ctok_int_settle(_int_at(next_place), number, <PyObject *>_ZERO, <PyObject *>_LARGE)
     int_places[number] = next_place
     next_place += 1
     return _int_at(next_place - 1)
