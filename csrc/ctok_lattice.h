@@ -86,8 +86,9 @@ ctok_status ctok_lattice_draw_distinct(const ctok_lattice *l, size_t k, uint64_t
  * the end; equal ones as its heap gives them. Where 10,000 beginnings wait, the best 512 of them (at most 10 * k) go on. */
 ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found);
 
-/* ctok_lattice_best_any - the same ways with the same scores, in any order. Sooner where some are equal. */
-ctok_status ctok_lattice_best_any(const ctok_lattice *l, size_t k, ctok_ways *found);
+/* ctok_lattice_draw_best - draw n ways, with repetition, from the k >= 1 best, each with exp(alpha * its score). Scores in `found` are the logs of
+ * the probabilities. Sooner done than listing these k, above all where some are equal. */
+ctok_status ctok_lattice_draw_best(const ctok_lattice *l, size_t k, double alpha, size_t n, uint64_t *random, ctok_ways *found);
 
 /* ctok_lattice_best_forward - the k best ways, or all there are, by sums in double precision from the start on; of equal ones that comes first
  * whose last token starts first, and so on backward. So the first is what a search for the best one finds that lets the earlier of equal ones

@@ -43,6 +43,8 @@ typedef struct search {
     size_t n_tails, cap_tails;
     waiting *heap;
     size_t n_heap, cap_heap;
+    int is_settled; /* putting one in that comes first, and taking it out, changes nothing */
+    ctok_ids whole; /* tails that are, as they were found */
 } search;
 
 typedef ctok_status (*extend_fn)(search *x, uint32_t at);
@@ -51,6 +53,7 @@ static void search_free(search *x) {
     ctok_mem_free(x->best);
     ctok_mem_free(x->tails);
     ctok_mem_free(x->heap);
+    ctok_ids_free(&x->whole);
 }
 
 static ctok_status keep_tail(search *x, double promise, double sum, uint32_t token, uint32_t next) {
@@ -84,8 +87,8 @@ static int is_whole(const search *x, uint32_t at) {
 
 /* ---- what waits ---- */
 
-/* Put `what` at place i or above it. */
-static void rise(waiting *heap, size_t i, waiting what) {
+/* Put `what` at place i or above it; returns where. */
+static size_t rise(waiting *heap, size_t i, waiting what) {
     while (i) {
         const size_t above = (i - 1) / 2;
         if (!(heap[above].promise < what.promise)) break;
@@ -93,6 +96,7 @@ static void rise(waiting *heap, size_t i, waiting what) {
         i = above;
     }
     heap[i] = what;
+    return i;
 }
 
 static ctok_status wait(search *x, double promise, uint32_t at) {
@@ -107,7 +111,9 @@ static ctok_status add_tail(search *x, double promise, double sum, uint32_t toke
     return wait(x, promise, (uint32_t)(x->n_tails - 1));
 }
 
-/* Take the first out: the gap sinks to the bottom, the last one takes its place and rises. */
+/* Take the first out: the gap sinks to the bottom, the last one takes its place and rises. If that becomes the one above the place where it
+ * was, all on the way between the first place and this have moved up by one, and no others: then one that comes first of all would, when it
+ * is put in, move them back, and when it is taken out, move them up again. */
 static waiting take(search *x) {
     waiting *heap = x->heap;
     const waiting first = heap[0];
@@ -124,16 +130,19 @@ static waiting take(search *x) {
         i = 2 * i + 1;
     }
     x->n_heap = n;
-    if (n) rise(heap, i, heap[n]);
+    x->is_settled = n == 0 || rise(heap, i, heap[n]) == (n - 1) / 2;
     return first;
 }
 
-/* Number the tails anew that some of `stay` goes on from, and forget the others. */
+static void mark(const search *x, uint32_t at, uint32_t *marked) {
+    for (; at != PAST && marked[at] == 0; at = x->tails[at].next) marked[at] = 1;
+}
+
+/* Number the tails anew that some of `stay` or a whole one goes on from, and forget the others. */
 static void drop_tails(search *x, waiting *stay, size_t n, uint32_t *moved) {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (uint32_t at = stay[i].tail; at != PAST && moved[at] == 0; at = x->tails[at].next) moved[at] = 1;
-    }
+    for (size_t i = 0; i < n; i++) mark(x, stay[i].tail, moved);
+    for (size_t i = 0; i < x->whole.n; i++) mark(x, x->whole.at[i], moved);
     for (size_t i = 0; i < x->n_tails; i++) { /* a tail comes after the one that it goes on from */
         if (!moved[i]) continue;
         tail t = x->tails[i];
@@ -143,6 +152,7 @@ static void drop_tails(search *x, waiting *stay, size_t n, uint32_t *moved) {
     }
     x->n_tails = kept;
     for (size_t i = 0; i < n; i++) stay[i].tail = moved[stay[i].tail];
+    for (size_t i = 0; i < x->whole.n; i++) x->whole.at[i] = moved[x->whole.at[i]];
 }
 
 /* Let the best `most` stay. */
@@ -163,23 +173,29 @@ static ctok_status thin_out(search *x, size_t most) {
 
 /* ---- searching ---- */
 
-/* Append a whole tail to what was found. */
-static ctok_status give(const search *x, waiting whole, ctok_ways *found) {
+/* Append the way that a whole tail is to what was found. */
+static ctok_status give(const search *x, uint32_t whole, double score, ctok_ways *found) {
     if (ctok_ids_reserve(&found->tokens, x->l->n) != CTOK_OK) return CTOK_ERR_MEMORY;
     ctok_id *to = found->tokens.at + found->tokens.n;
-    const tail *t = x->tails + x->tails[whole.tail].next;
+    const tail *t = x->tails + x->tails[whole].next;
     for (; t->token != PAST; t = x->tails + t->next) *to++ = t->token;
     found->tokens.n = (size_t)(to - found->tokens.at);
-    return ctok_ways_close(found, x->tails[whole.tail].sum, whole.promise);
+    return ctok_ways_close(found, score, x->tails[whole].promise);
 }
 
-/* Whenever `crowd` wait, the best `most` stay. */
-static ctok_status find(search *x, size_t k, extend_fn extend, size_t crowd, size_t most, ctok_ways *found) {
+static ctok_status give_all(const search *x, ctok_ways *found) {
     ctok_status status = CTOK_OK;
-    while (status == CTOK_OK && x->n_heap && found->ends.n < k) {
+    for (size_t i = 0; i < x->whole.n && status == CTOK_OK; i++) status = give(x, x->whole.at[i], x->tails[x->whole.at[i]].sum, found);
+    return status;
+}
+
+/* Find k whole tails. Whenever `crowd` wait, the best `most` stay. */
+static ctok_status find(search *x, size_t k, extend_fn extend, size_t crowd, size_t most) {
+    ctok_status status = CTOK_OK;
+    while (status == CTOK_OK && x->n_heap && x->whole.n < k) {
         const waiting first = take(x);
         if (is_whole(x, first.tail)) {
-            status = give(x, first, found);
+            status = ctok_ids_push(&x->whole, first.tail);
             continue;
         }
         status = extend(x, first.tail);
@@ -216,13 +232,35 @@ static ctok_status begin_best(search *x) {
     return CTOK_OK;
 }
 
+/* Does a tail go on from this place in one way only? */
+static int is_only(const ctok_lattice *l, size_t place) {
+    return place == 0 || l->first[place + 1] - l->first[place] == 1;
+}
+
+/* What becomes of a tail there. */
+static tail only_way(const search *x, size_t place, uint32_t at) {
+    const float behind = (float)x->tails[at].sum;
+    if (place == 0) return (tail){behind, behind, PAST, at};
+    const uint32_t i = x->l->first[place];
+    const float promise = x->best[i] + behind, sum = (float)x->l->tokens[i].score + behind;
+    return (tail){promise, sum, i, at};
+}
+
+/* Put all extensions of a tail among those that wait; where there is one only that would be taken out next, and leave them as they are, go on
+ * from it at once. */
 static ctok_status extend_best(search *x, uint32_t at) {
-    const tail t = x->tails[at];
-    const size_t place = place_of(x, &t);
-    const float behind = (float)t.sum;
-    if (place == 0) return add_tail(x, behind, behind, PAST, at);
-    for (uint32_t i = x->l->first[place]; i < x->l->first[place + 1]; i++) {
-        const float promise = x->best[i] + behind, sum = (float)x->l->tokens[i].score + behind;
+    const ctok_lattice *l = x->l;
+    size_t place = place_of(x, x->tails + at);
+    for (; is_only(l, place); place = l->tokens[x->tails[at].token].start) {
+        const tail t = only_way(x, place, at);
+        if (keep_tail(x, t.promise, t.sum, t.token, at) != CTOK_OK) return CTOK_ERR_MEMORY;
+        at = (uint32_t)(x->n_tails - 1);
+        if (!x->is_settled || (x->n_heap && !(t.promise > x->heap[0].promise))) return wait(x, t.promise, at);
+        if (place == 0) return ctok_ids_push(&x->whole, at);
+    }
+    const float behind = (float)x->tails[at].sum;
+    for (uint32_t i = l->first[place]; i < l->first[place + 1]; i++) {
+        const float promise = x->best[i] + behind, sum = (float)l->tokens[i].score + behind;
         if (add_tail(x, promise, sum, i, at) != CTOK_OK) return CTOK_ERR_MEMORY;
     }
     return CTOK_OK;
@@ -247,12 +285,10 @@ static ctok_status wait_in_order(search *x, size_t room, float promise, float su
     return keep_tail(x, promise, sum, token, next);
 }
 
-/* As extend_best, with room for so many. */
-static ctok_status extend_in_order(search *x, uint32_t at, size_t room, double *lost) {
+/* As extend_best, with room for so many, from a place where a token ends. */
+static ctok_status extend_in_order(search *x, size_t place, uint32_t at, size_t room, double *lost) {
     const ctok_lattice *l = x->l;
-    const size_t place = place_of(x, x->tails + at);
     const float behind = (float)x->tails[at].sum;
-    if (place == 0) return wait_in_order(x, room, behind, behind, PAST, at, lost);
     for (uint32_t i = l->first[place]; i < l->first[place + 1]; i++) {
         const float promise = x->best[i] + behind;
         if (x->n_heap == room && promise <= x->heap[0].promise) { /* most are of no use */
@@ -264,52 +300,88 @@ static ctok_status extend_in_order(search *x, uint32_t at, size_t room, double *
     return CTOK_OK;
 }
 
+/* Go on from the tail that was taken out: as long as there is one way only, and what comes of it would be taken out next. */
+static ctok_status follow(search *x, waiting first, size_t room, double *lost, double *low) {
+    const ctok_lattice *l = x->l;
+    for (;;) {
+        if (!(first.promise >= *low)) *low = first.promise;
+        if (is_whole(x, first.tail)) return ctok_ids_push(&x->whole, first.tail);
+        const size_t place = place_of(x, x->tails + first.tail);
+        if (!is_only(l, place)) return extend_in_order(x, place, first.tail, room, lost);
+        const tail t = only_way(x, place, first.tail);
+        const int is_next = t.promise > *lost && (x->n_heap == 0 || t.promise > x->heap[x->n_heap - 1].promise);
+        if (!is_next) return wait_in_order(x, room, (float)t.promise, (float)t.sum, t.token, t.next, lost);
+        if (keep_tail(x, t.promise, t.sum, t.token, t.next) != CTOK_OK) return CTOK_ERR_MEMORY;
+        first = (waiting){t.promise, (uint32_t)(x->n_tails - 1)};
+    }
+}
+
 /* As find, with room for what may be wanted only. *is_certain: it is what find would have found; in any order, if that does. */
-static ctok_status find_in_order(search *x, size_t k, int any_order, ctok_ways *found, int *is_certain) {
+static ctok_status find_in_order(search *x, size_t k, int any_order, int *is_certain) {
     double lost = -INFINITY, low = INFINITY;
     ctok_status status = CTOK_OK;
     *is_certain = 0;
-    while (status == CTOK_OK && x->n_heap && found->ends.n < k) {
+    while (status == CTOK_OK && x->n_heap && x->whole.n < k) {
         const waiting first = x->heap[--x->n_heap];
         const int is_higher = first.promise > lost && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < first.promise);
         if (!is_higher && !any_order) return CTOK_OK;
-        if (!(first.promise >= low)) low = first.promise;
-        if (is_whole(x, first.tail)) status = give(x, first, found);
-        else status = extend_in_order(x, first.tail, k - found->ends.n, &lost);
+        status = follow(x, first, k - x->whole.n, &lost, &low);
     }
-    if (found->ends.n < k) *is_certain = lost == -INFINITY;
+    if (x->whole.n < k) *is_certain = lost == -INFINITY;
     else *is_certain = !any_order || (lost < low && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < low));
     return status;
 }
 
-static ctok_status best_of(search *x, size_t k, int any_order, ctok_ways *found) {
+static ctok_status find_best(search *x, size_t k, int any_order) {
     int is_certain = 0;
     ctok_status status = begin_best(x);
     if (status == CTOK_OK && k <= CHOSEN) {
         status = reserve_heap(x, k);
         if (status == CTOK_OK) status = add_tail(x, x->end, 0, PAST, PAST);
-        if (status == CTOK_OK) status = find_in_order(x, k, any_order, found, &is_certain);
+        if (status == CTOK_OK) status = find_in_order(x, k, any_order, &is_certain);
     }
     if (status != CTOK_OK || is_certain) return status;
-    found->tokens.n = found->ends.n = x->n_tails = x->n_heap = 0;
+    x->whole.n = x->n_tails = x->n_heap = 0;
     status = add_tail(x, x->end, 0, PAST, PAST);
-    return status == CTOK_OK ? find(x, k, extend_best, CROWD, k <= CHOSEN / 10 ? 10 * k : CHOSEN, found) : status;
+    return status == CTOK_OK ? find(x, k, extend_best, CROWD, k <= CHOSEN / 10 ? 10 * k : CHOSEN) : status;
 }
 
-static ctok_status search_best(const ctok_lattice *l, size_t k, int any_order, ctok_ways *found) {
+ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found) {
     search x;
     begin(&x, l, found);
-    const ctok_status status = best_of(&x, k, any_order, found);
+    ctok_status status = find_best(&x, k, 0);
+    if (status == CTOK_OK) status = give_all(&x, found);
     search_free(&x);
     return status;
 }
 
-ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found) {
-    return search_best(l, k, 0, found);
+/* Draw n of the whole tails, each with exp(alpha * score). */
+static ctok_status draw_whole(const search *x, double alpha, size_t n, uint64_t *random, ctok_ways *found) {
+    const size_t n_whole = x->whole.n;
+    double *shares = (double *)ctok_mem_alloc(n_whole, sizeof *shares), high = -INFINITY, total = 0;
+    ctok_status status = shares == NULL ? CTOK_ERR_MEMORY : CTOK_OK;
+    for (size_t i = 0; i < n_whole && status == CTOK_OK; i++) {
+        shares[i] = x->tails[x->whole.at[i]].sum;
+        high = shares[i] > high ? shares[i] : high;
+    }
+    for (size_t i = 0; i < n_whole && status == CTOK_OK; i++) total += shares[i] = exp(alpha * (shares[i] - high));
+    for (; n && status == CTOK_OK; n--) {
+        double at = ctok_lattice_random(random) * total;
+        size_t i = 0;
+        while ((at -= shares[i]) >= 0 && i + 1 < n_whole) i++;
+        status = give(x, x->whole.at[i], log(shares[i] / total), found);
+    }
+    ctok_mem_free(shares);
+    return status;
 }
 
-ctok_status ctok_lattice_best_any(const ctok_lattice *l, size_t k, ctok_ways *found) {
-    return search_best(l, k, 1, found);
+ctok_status ctok_lattice_draw_best(const ctok_lattice *l, size_t k, double alpha, size_t n, uint64_t *random, ctok_ways *found) {
+    search x;
+    begin(&x, l, found);
+    ctok_status status = find_best(&x, k, 1);
+    if (status == CTOK_OK) status = draw_whole(&x, alpha, n, random, found);
+    search_free(&x);
+    return status;
 }
 
 /* ---- drawn ---- */
@@ -344,7 +416,8 @@ ctok_status ctok_lattice_draw_distinct(const ctok_lattice *l, size_t k, uint64_t
     begin(&x, l, found);
     x.random = random;
     ctok_status status = add_tail(&x, gumbel(random), 0, PAST, PAST);
-    if (status == CTOK_OK) status = find(&x, k, extend_drawn, CROWD + 2 * k, k, found); /* each may become one that is wanted */
+    if (status == CTOK_OK) status = find(&x, k, extend_drawn, CROWD + 2 * k, k); /* each may become one that is wanted */
+    if (status == CTOK_OK) status = give_all(&x, found);
     search_free(&x);
     return status;
 }

@@ -28,7 +28,7 @@ cdef extern from "ctok_lattice.h" nogil:
     ctok_status ctok_lattice_entropy(const ctok_lattice *l, double *entropy)
     ctok_status ctok_lattice_draw_distinct(const ctok_lattice *l, size_t k, uint64_t *random, ctok_ways *found)
     ctok_status ctok_lattice_best(const ctok_lattice *l, size_t k, ctok_ways *found)
-    ctok_status ctok_lattice_best_any(const ctok_lattice *l, size_t k, ctok_ways *found)
+    ctok_status ctok_lattice_draw_best(const ctok_lattice *l, size_t k, double alpha, size_t n, uint64_t *random, ctok_ways *found)
     ctok_status ctok_lattice_best_forward(const ctok_lattice *l, size_t k, ctok_ways *found)
     void ctok_ways_free(ctok_ways *w)
     double ctok_lattice_random(uint64_t *random)

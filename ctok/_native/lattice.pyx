@@ -8,8 +8,8 @@ from libc.math cimport INFINITY, exp, expm1, log
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from ctok._native.c_lattice cimport (
-    ctok_lattice, ctok_lattice_best, ctok_lattice_best_any, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_count,
-    ctok_lattice_draw, ctok_lattice_draw_distinct, ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share,
+    ctok_lattice, ctok_lattice_best, ctok_lattice_best_forward, ctok_lattice_build, ctok_lattice_count, ctok_lattice_draw,
+    ctok_lattice_draw_best, ctok_lattice_draw_distinct, ctok_lattice_entropy, ctok_lattice_free, ctok_lattice_random, ctok_lattice_share,
     ctok_lattice_weigh, ctok_ways, ctok_ways_free)
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_status
@@ -201,19 +201,28 @@ cdef object weigh(Lattice x, double alpha, bint for_draws=False):
         raise failure(status)
 
 
-cdef ctok_status best_ways(Lattice x, size_t k, bint for_draws) noexcept nogil:
-    if not x.m.single:
-        return ctok_lattice_best_forward(&x.l, k, &x.found)
-    return ctok_lattice_best_any(&x.l, k, &x.found) if for_draws else ctok_lattice_best(&x.l, k, &x.found)
-
-
-cdef object find_best(Lattice x, size_t k, bint for_draws=False):
+cdef object find_best(Lattice x, size_t k):
     cdef ctok_status status
     if x.l.n < ALONE:
-        status = best_ways(x, k, for_draws)
+        status = best_ways(x, k)
     else:
         with nogil:
-            status = best_ways(x, k, for_draws)
+            status = best_ways(x, k)
+    if status != CTOK_OK:
+        raise failure(status)
+
+
+cdef ctok_status best_ways(Lattice x, size_t k) noexcept nogil:
+    return ctok_lattice_best(&x.l, k, &x.found) if x.m.single else ctok_lattice_best_forward(&x.l, k, &x.found)
+
+
+cdef object draw_from_best(Lattice x, size_t k, double alpha, size_t n, uint64_t *random):
+    cdef ctok_status status
+    if x.l.n < ALONE:
+        status = ctok_lattice_draw_best(&x.l, k, alpha, n, random, &x.found)
+    else:
+        with nogil:
+            status = ctok_lattice_draw_best(&x.l, k, alpha, n, random, &x.found)
     if status != CTOK_OK:
         raise failure(status)
 
@@ -250,9 +259,12 @@ def sample(model, text, alpha, nbest_size, k, seed, with_ends=False):
     if is_certain(x, smoothing):
         ids, ends = best_of(x)
         return [(ids, ends, 0.0) if with_ends else (ids, 0.0)] * k
-    if nbest_size and not (x.m.single and has_no_more(x, nbest_size)):
-        find_best(x, nbest_size, for_draws=True)
+    if nbest_size and not x.m.single:
+        find_best(x, nbest_size)
         return [draw_one(x, smoothing, &random, with_ends) for _ in range(k)]
+    if nbest_size and not has_no_more(x, nbest_size):
+        draw_from_best(x, nbest_size, smoothing, k, &random)
+        return paths(x, with_ends)
     weigh(x, smoothing, for_draws=True)
     for _ in range(k):
         x.way.n = 0
