@@ -15,4 +15,14 @@ def align(
 def stretches(
     tokenizer: Pipeline, ability: str, text: Text, allowed: Collection[str], disallowed: Collection[str], errors: str
 ) -> tuple[Callable[..., Any], list[bytes | int]]: ...
+def sample(
+    tokenizer: Pipeline,
+    text: Text,
+    alpha: float,
+    nbest_size: int | None,
+    seed: int | None,
+    allowed: Collection[str],
+    disallowed: Collection[str],
+    errors: str,
+) -> list[int]: ...
 def fail_after(n: int) -> int: ...

@@ -342,17 +342,48 @@ def stretches(Pipeline tokenizer not None, str ability not None, text, allowed, 
     EncodeError, DisallowedSpecialTokenError, UnknownSpecialTokenError
         As `Tokenizer.encode`.
     """
-    cdef Alignment a
-    cdef Literals literals
     method = getattr(tokenizer.flow.model, ability, None) if tokenizer.flow is not None else None
     if method is None:
-        raise SpecError(f"the model of {tokenizer.name!r} has no {ability}: it knows one way to cut a text into tokens")
-    raw = utf8_of(tokenizer, text, errors)
-    literals = tokenizer.policy(allowed, disallowed)
+        raise unable(tokenizer, ability)
+    return method, taken_apart(tokenizer, text, allowed, disallowed, errors)
+
+
+def sample(Pipeline tokenizer not None, text, alpha, nbest_size, seed, allowed, disallowed, errors):
+    """Return the ids of one way to cut a text into tokens, drawn at random, as `Tokenizer.sample` does, without a template."""
+    cdef list parts, ids
+    if tokenizer.flow is None or not hasattr(tokenizer.flow.model, "sample"):
+        raise unable(tokenizer, "sample")
+    parts = taken_apart(tokenizer, text, allowed, disallowed, errors)
+    if len(parts) == 1 and isinstance(parts[0], bytes):
+        return tokenizer.flow.model.sample(parts[0], alpha, nbest_size, seed)
+    ids = []
+    for part, own in zip(parts, seeds_of(seed, len(parts)), strict=True):
+        ids += tokenizer.flow.model.sample(part, alpha, nbest_size, own) if isinstance(part, bytes) else [part]
+    return ids
+
+
+cdef object unable(Pipeline tokenizer, str ability):
+    return SpecError(f"the model of {tokenizer.name!r} has no {ability}: it knows one way to cut a text into tokens")
+
+
+cdef list seeds_of(seed, size_t n):
+    """A seed for each of n draws, which follow from one."""
+    if seed is None:
+        return [None] * n
+    from random import Random
+
+    source = Random(seed)
+    return [source.getrandbits(64) for _ in range(n)]
+
+
+cdef list taken_apart(Pipeline tokenizer, text, allowed, disallowed, errors):
+    cdef Alignment a
+    cdef bytes raw = utf8_of(tokenizer, text, errors)
+    cdef Literals literals = tokenizer.policy(allowed, disallowed)
     try:
         begin(&a, tokenizer, literals, True)
         run(&a, raw, text if isinstance(text, str) else None, literals, "taken apart")
-        return method, parts_of(&a)
+        return parts_of(&a)
     finally:
         end(&a)
 

@@ -334,7 +334,7 @@ cdef uint64_t merge_stretch(Dropping *d, Stretch *x) noexcept nogil:
 cdef inline bint is_kept(Dropping *d, const Stretch *x) noexcept nogil:
     """Is the longest piece the token that its text becomes, and are all merges for it kept? Then they have taken place."""
     cdef size_t most = x.longest - 1
-    if d.n_kept < most or (most and not settles(d.m, x.pieces[1][x.longest].id)):
+    if d.n_kept < most or not settles(d.m, x.pieces[1][x.longest].id):
         return False
     d.n_kept -= most
     return True
@@ -347,7 +347,7 @@ cdef ctok_status give_stretch(Dropping *d, Stretch *x, ctok_ids *ids) noexcept n
     cdef size_t before = ids.n
     cdef uint64_t places
     cdef unsigned int at = 1, stop
-    if keeps and (x.n == 1 or settles(d.m, found)):
+    if keeps and settles(d.m, found):
         d.n_kept -= x.n - 1
         return ctok_ids_push(ids, found)
     if ctok_ids_reserve(ids, x.n) != CTOK_OK:
@@ -397,7 +397,7 @@ cdef ctok_status drop_stretches(Dropping *d, const uint8_t *p, size_t n, ctok_id
         if reach == start:
             status = give_strange(d, p, n, &start, ids)
             continue
-        if is_border(d, p, reach, n) and is_kept(d, &x):
+        if reach == at or (is_border(d, p, reach, n) and is_kept(d, &x)):
             status = ctok_ids_push(ids, x.pieces[1][x.longest].id)
             start = reach
             continue

@@ -115,13 +115,7 @@ class Paths(Encodings):
         """
         if nbest_size is not None:
             nbest_size = min(whole_number(nbest_size, "nbest_size", 0, "; None draws from all ways"), _MOST)
-        draw, parts = _align().stretches(self, "sample", text, allowed_special, disallowed_special, errors)
-        ids: list[int] = []
-        if len(parts) == 1 and not isinstance(parts[0], int):
-            ids = draw(parts[0], alpha, nbest_size, seed)
-        else:
-            for part, own in zip(parts, _seeds(seed, len(parts)), strict=True):
-                ids += [part] if isinstance(part, int) else draw(part, alpha, nbest_size, own)
+        ids: list[int] = _align().sample(self, text, alpha, nbest_size, seed, allowed_special, disallowed_special, errors)
         if not add_special_tokens or not self.has_template:
             return ids
         before, behind = self._around()
@@ -244,13 +238,3 @@ def _joined(first: list[Path], second: list[Path], k: int) -> list[Path]:
         if j == 0 and i + 1 < len(first):
             heappush(heap, (-(first[i + 1][1] + second[0][1]), i + 1, 0))
     return found
-
-
-def _seeds(seed: int | None, n: int) -> list[int | None]:
-    """A seed for each of n draws, which follow from one."""
-    if seed is None:
-        return [None] * n
-    from random import Random
-
-    source = Random(seed)
-    return [source.getrandbits(64) for _ in range(n)]
