@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from typing_extensions import Buffer
+
     from ..formats._known import Encoding
 
 # The merge list that gpt2 is published as; its content is that of the rank file r50k_base.
@@ -125,14 +127,15 @@ def ranks_of_merges(data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def built_in(name: str) -> bytes | None:
+def built_in(name: str) -> Buffer | None:
     """Return the packed vocabulary of this name that comes with ctok, or None."""
     if name != "o200k_base":
         return None
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = os.path.join(package, "data", name + ".bin")
     try:
-        return _disk.read(path)
+        with open(path, "rb", buffering=0) as file:
+            return _disk.contents(file)
     except OSError:  # imported from something else than a folder
         loader = getattr(sys.modules[__package__ or ""].__spec__, "loader", None)
         get_data = getattr(loader, "get_data", None)
