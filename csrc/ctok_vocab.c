@@ -11,11 +11,28 @@ static uint32_t bits_for(size_t n) {
     return bits;
 }
 
-/* Is it UTF-8 by itself? Small and slow enough: it runs once for each token that is not ASCII. */
+#define EIGHT(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define FOUR(two) (UINT64_C(0x0001000100010001) * (two))
+
+/* How many of up to eight bytes are ASCII alone, or characters of two bytes alone: all or none. 8 may be read. */
+static inline size_t plain_bytes(const uint8_t *p, size_t left) {
+    const size_t n = left < 8 ? left : 8;
+    const uint64_t w = ctok_load_le(p, 8), rest = n < 8 ? ~UINT64_C(0) << (8 * n) : 0;
+    if ((w & EIGHT(0x80) & ~rest) == 0) return n;
+    const uint64_t wrong = (w & FOUR(0xC0E0)) ^ FOUR(0x80C0), leads = (w & FOUR(0x1E)) + FOUR(0xFE); /* a lead of C0 or C1 has no carry */
+    return n % 2 == 0 && ((wrong | (~leads & FOUR(0x100))) & ~rest) == 0 ? n : 0;
+}
+
+/* Is it UTF-8 by itself? 8 may be read behind it. */
 static int is_utf8(const uint8_t *p, size_t n) {
     size_t i = 0;
     while (i < n) {
         const uint8_t b = p[i];
+        const size_t plain = b < 0xE0 ? plain_bytes(p + i, n - i) : 0;
+        if (plain) {
+            i += plain;
+            continue;
+        }
         size_t more;
         uint8_t lo = 0x80, hi = 0xBF;
         if (b < 0x80) more = 0;
@@ -37,7 +54,7 @@ static uint32_t flags_of(const uint8_t *p, size_t n) {
     if (n == 0) return CTOK_TOKEN_KNOWN; /* says nothing about what stands before and after it */
     for (; i + 8 < n; i += 8) seen |= ctok_load_le(p + i, 8);
     seen |= ctok_load_le(p + i, n - i);
-    if ((seen & UINT64_C(0x8080808080808080)) == 0) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
+    if ((seen & EIGHT(0x80)) == 0) return CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8;
     return is_utf8(p, n) ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_UTF8 : CTOK_TOKEN_KNOWN;
 }
 
@@ -48,21 +65,30 @@ static void insert(ctok_vocab *v, uint64_t h, ctok_id id) {
     v->slots[at] = ctok_vocab_tag(v, h) | id;
 }
 
+/* Which entry breaks a rule: the first that does. */
+static ctok_status refuse(const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens, uint32_t *bad) {
+    for (uint32_t k = 0, at = 0; k < n_tokens; at = ends[k++]) {
+        *bad = k;
+        if (ends[k] < at || (ends[k] == at && k > 0) || ids[k] >= INT32_MAX || ends[k] - at >= 1u << 24) break;
+    }
+    return CTOK_ERR_FORMAT;
+}
+
 /* What can be said before anything is built: sizes, order of the offsets, number of short tokens. */
 static ctok_status survey(ctok_vocab *v, const uint32_t *ends, const ctok_id *ids, uint32_t n_tokens,
                           const uint32_t *extra_ends, const ctok_id *extra_ids, uint32_t n_extra, uint32_t *bad) {
-    uint32_t at = 0;
-    for (uint32_t k = 0; k < n_tokens; k++) {
-        *bad = k;
-        if (ends[k] < at || (ends[k] == at && k > 0) || ids[k] >= INT32_MAX) return CTOK_ERR_FORMAT;
-        const uint32_t n = ends[k] - at;
-        if (n >= 1u << 24) return CTOK_ERR_FORMAT;
-        if (n > v->longest) v->longest = n;
-        if (ids[k] >= v->n_ids) v->n_ids = ids[k] + 1;
-        at = ends[k];
+    uint32_t at = 0, longest = n_tokens ? ends[0] : 0, largest = n_tokens ? ids[0] : 0, wrong = 0;
+    for (uint32_t k = 1; k < n_tokens; k++) { /* without a branch, so that compilers take several at once */
+        const uint32_t n = ends[k] - ends[k - 1];
+        longest = n > longest ? n : longest;
+        largest = ids[k] > largest ? ids[k] : largest;
+        wrong |= (uint32_t)(ends[k] <= ends[k - 1]);
     }
-    v->n_bytes = at;
-    at = 0;
+    if (wrong || longest >= 1u << 24 || largest >= INT32_MAX) return refuse(ends, ids, n_tokens, bad);
+    v->longest = longest;
+    v->n_ids = n_tokens ? largest + 1 : 0;
+    v->n_bytes = n_tokens ? ends[n_tokens - 1] : 0;
+    *bad = n_tokens ? n_tokens - 1 : 0;
     for (uint32_t k = 0; k < n_extra; k++) {
         *bad = n_tokens + k;
         if (extra_ends[k] <= at || extra_ids[k] > INT32_MAX || extra_ends[k] - at >= 1u << 24) return CTOK_ERR_FORMAT;
@@ -144,7 +170,7 @@ static inline void look_ahead(const ctok_vocab *v, const ctok_id *ids, uint32_t 
         found[i].head = ctok_be64_roomy(p, len);
         CTOK_PREFETCH(&v->by_id[ids[k + i]]);
         if (!shown) CTOK_PREFETCH(&v->slots[ctok_vocab_place(v, found[i].hash)]);
-        const int plain = len > 0 && len <= CTOK_KEY_BYTES && ((key[0] | (key[1] & ~UINT64_C(0) >> 8)) & UINT64_C(0x8080808080808080)) == 0;
+        const int plain = len > 0 && len <= CTOK_KEY_BYTES && ((key[0] | (key[1] & ~UINT64_C(0) >> 8)) & EIGHT(0x80)) == 0;
         found[i].flags = plain ? CTOK_TOKEN_KNOWN | CTOK_TOKEN_ASCII | CTOK_TOKEN_UTF8 : flags_of(p, len);
     }
 }

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import o200k_ranks, random_vocabularies, vocab_of
+from ctok import BPE, Spec, Split, Tokenizer
 from ctok._native.vocab import Vocab
 from ctok.errors import SpecError, UnknownIdError
 from ctok.spec import TokenTable
@@ -21,10 +22,12 @@ def columns(tokens, ids):
     return b"".join(tokens), ends, array("I", ids)
 
 
-@given(st.dictionaries(st.binary(min_size=1, max_size=20), st.integers(0, 5000), max_size=60))
-def test_lookups_of_random_tokens_equal_a_dict(table):
+@given(st.dictionaries(st.binary(min_size=1, max_size=20), st.integers(0, 5000), max_size=60), st.booleans())
+def test_lookups_of_random_tokens_equal_a_dict(table, shown):
     table = {token: number for number, token in {number: token for token, number in table.items()}.items()}
-    vocab, owners = vocab_of(table), {number: token for token, number in table.items()}
+    rows = sorted(table.items())
+    vocab = Vocab(*columns([token for token, _ in rows], [number for _, number in rows]), shown=True) if shown else vocab_of(table)
+    owners = {number: token for token, number in table.items()}
     assert (vocab.n_tokens, len(vocab)) == (len(table), max(owners, default=-1) + 1)
     assert vocab.longest == max(map(len, table), default=0)
     for token, number in table.items():
@@ -41,6 +44,28 @@ def test_lookups_of_the_real_vocabulary_find_every_token():
     ranks = o200k_ranks()
     vocab = vocab_of(ranks)
     assert all(vocab.find(token) == rank and vocab.token(rank) == token for token, rank in ranks.items())
+
+
+PARTS = (b"a", b" \n", b"\xc2\x80", "\u0416".encode(), b"\xdf\xbf", "\u2581".encode(), b"\xed\x9f\xbf", "\U0001f600".encode())
+BROKEN = (b"\xc0\x80", b"\xc1\xbf", b"\x80", b"\xc3", b"\xe2\x96", b"\xed\xa0\x80", b"\xe0\x80\x80", b"\xf4\x90\x80\x80", b"\xf5")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PARTS), max_size=9), min_size=1, max_size=20),
+    st.lists(st.sampled_from(BROKEN), max_size=3),
+    st.randoms(),
+)
+def test_tokens_are_known_for_utf8_where_they_are(pieces, wrong, rng):
+    """A decoder lets a token go at once that it knows for UTF-8, and looks at the bytes of any other."""
+    tokens = {bytes([b]) for b in range(256)} | {b"".join(piece) for piece in pieces if piece}
+    for broken in wrong:
+        parts = [*rng.choice(pieces), broken]
+        rng.shuffle(parts)
+        tokens.add(b"".join(parts))
+    ranks = {token: number for number, token in enumerate(sorted(tokens, key=lambda token: (len(token), token)))}
+    tok = Tokenizer.from_spec(Spec("t", BPE(TokenTable.from_dict(ranks)), Split(r"\S+|\s+")))
+    for token, number in ranks.items():
+        assert tok.decode([number]) == token.decode("utf-8", "replace")
 
 
 @pytest.mark.parametrize("length", [*range(1, 20), 31, 32, 33, 63, 64, 65, 300])

@@ -23,6 +23,7 @@ cdef class PieceBPE(MergeModel):
     cdef readonly bint plain
     cdef object tree                # of a plain model; made when it is first asked for (piecedrop.pyx)
     cdef _set_symbols(self, bint joins)
+    cdef uint32_t _take_symbols(self, bint joins, uint8_t *data, uint32_t *ends, uint32_t *ids, uint8_t *single) noexcept
     cdef _set_units(self)
     cdef _set_pairs(self, const float[::1] scores)
     cdef _set_first_pairs(self, const uint32_t[::1] ranks)

@@ -17,10 +17,12 @@ from libc.string cimport memcpy
 
 from ctok._native.c_lane cimport CTOK_LANE_RANKS
 from ctok._native.c_mergelist cimport CTOK_PAIR_ANSWERS, ctok_pairmap_pieces, ctok_piece_ranks
-from ctok._native.c_vocab cimport CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_zeroed, ctok_vocab, ctok_vocab_find
+from ctok._native.c_vocab cimport (
+    CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_vocab, ctok_vocab_find)
 from ctok._native.mergelist cimport UNKNOWN_TOKEN, Merges, char_size
 from ctok._native.mergemodel cimport MergeModel, set_ops
 from ctok._native.model cimport Table, seed_of
+from ctok._native.octets cimport byte_of, octets_of, room_of
 from ctok._native.safecut cimport cut_beside_pieces
 from ctok._native.vocab cimport Vocab
 
@@ -120,35 +122,50 @@ cdef class PieceBPE(MergeModel):
     cdef _set_symbols(self, bint joins):
         """Find the symbols: pieces that a text can give, and the characters of these that are none themselves."""
         cdef Table t = self.table
-        cdef uint8_t[::1] data = bytearray(t.ends[t.n - 1] + 1 if t.n else 1)
-        cdef uint32_t[::1] ends = memoryview(bytearray(4 * t.n + 4)).cast("I")
-        cdef uint32_t[::1] ids = memoryview(bytearray(4 * t.n + 4)).cast("I")
-        cdef uint8_t[::1] single = bytearray(CODES // 8)
-        cdef uint32_t k, n = 0, at = 0, begin = 0, stop
+        cdef bytes data = room_of(t.ends[t.n - 1] + 1 if t.n else 1), ends = room_of(4 * <size_t>t.n), ids = room_of(4 * <size_t>t.n)
+        cdef uint8_t *single = <uint8_t *>ctok_mem_zeroed(CODES // 8, 1)
+        cdef uint32_t n
+        if single == NULL:
+            raise MemoryError("no memory for the symbols")
+        try:
+            n = self._take_symbols(joins, octets_of(data), <uint32_t *>octets_of(ends), <uint32_t *>octets_of(ids), single)
+            missing = missing_characters(octets_of(data), <const uint32_t *>octets_of(ends), n, single) if joins else None
+        finally:
+            ctok_mem_free(single)
+        if missing:
+            self.plain = False
+            self.symbols = with_characters(data, ends, ids, n, sorted(missing), t.n)
+        else:
+            size = int.from_bytes(ends[4 * n - 4:4 * n], "little") if n else 0
+            self.symbols = Vocab(memoryview(data)[:size], memoryview(ends)[:4 * n], memoryview(ids)[:4 * n], joins=False)
+
+    cdef uint32_t _take_symbols(self, bint joins, uint8_t *data, uint32_t *ends, uint32_t *ids, uint8_t *single) noexcept:
+        """Write the pieces that are symbols, and mark the characters among them; returns how many they are."""
+        cdef Table t = self.table
+        cdef const uint8_t *type_of = &self.types[0] if t.n else NULL
+        cdef uint32_t k, n = 0, begin = 0, stop, run = 0, gone = 0
         cdef uint8_t kind
         cdef bint one
         self.plain = True
         for k in range(t.n):
             stop = t.ends[k]
-            kind = self.types[t.ids[k]]
+            kind = type_of[t.ids[k]]
             one = stop > begin and char_size(t.data[begin]) >= stop - begin
             if kind == USER_DEFINED or (joins and kind == UNUSED):
                 self.plain = False
             if (kind == NORMAL and (joins or one)) or (joins and kind == UNUSED):
-                memcpy(&data[at], t.data + begin, stop - begin)
-                at += stop - begin
-                ends[n] = at
+                ends[n] = stop - gone
                 ids[n] = t.ids[k]
                 n += 1
                 if one:
                     single[code_of(t.data + begin, stop - begin) >> 3] |= 1 << (code_of(t.data + begin, stop - begin) & 7)
+            else:
+                memcpy(data + (run - gone), t.data + run, begin - run)
+                gone += stop - begin
+                run = stop
             begin = stop
-        missing = missing_characters(data, ends, n, single) if joins else None
-        if missing:
-            self.plain = False
-            self.symbols = with_characters(data, ends, ids, n, sorted(missing), t.n)
-        else:
-            self.symbols = Vocab(data[:at] if at else b"", ends[:n] if n else b"", ids[:n] if n else b"", joins=False)
+        memcpy(data + (run - gone), t.data + run, begin - run)
+        return n
 
     cdef _set_units(self):
         """The symbols of ASCII characters."""
@@ -216,28 +233,29 @@ cdef inline uint32_t code_of(const uint8_t *p, size_t n) noexcept nogil:
     return <uint32_t>(p[0] & 0x7) << 18 | <uint32_t>(p[1] & 0x3F) << 12 | <uint32_t>(p[2] & 0x3F) << 6 | (p[3] & 0x3F)
 
 
-cdef set missing_characters(const uint8_t[::1] data, const uint32_t[::1] ends, uint32_t n, const uint8_t[::1] single):
-    """The characters of the first n texts that are not among the single ones."""
+cdef set missing_characters(const uint8_t *data, const uint32_t *ends, uint32_t n, const uint8_t *single):
+    """The characters of n texts that are not among the single ones."""
     cdef uint32_t k, at = 0, code
     cdef size_t size
     found = set()
     for k in range(n):
         while at < ends[k]:
             size = min(char_size(data[at]), <size_t>(ends[k] - at))
-            code = code_of(&data[at], size)
+            code = code_of(data + at, size)
             if not single[code >> 3] >> (code & 7) & 1:
-                found.add(bytes(data[at:at + size]))
+                found.add((<const char *>data)[at:at + size])
             at += <uint32_t>size
     return found
 
 
-cdef Vocab with_characters(const uint8_t[::1] data, const uint32_t[::1] ends, const uint32_t[::1] ids, uint32_t n, list characters,
-                           uint32_t first_id):
+cdef Vocab with_characters(bytes data, bytes ends, bytes ids, uint32_t n, list characters, uint32_t first_id):
     """A vocabulary of n texts and of characters, whose ids begin with `first_id`."""
+    cdef const uint32_t *end_of = <const uint32_t *>octets_of(ends)
+    cdef const uint32_t *id_of = <const uint32_t *>octets_of(ids)
     cdef uint32_t k
     texts = {character: first_id + i for i, character in enumerate(characters)}
     for k in range(n):
-        texts[bytes(data[ends[k - 1] if k else 0:ends[k]])] = ids[k]
+        texts[data[end_of[k - 1] if k else 0:end_of[k]]] = id_of[k]
     table = TokenTable.from_dict(texts)
     return Vocab(table.data, table.ends, table.ids, joins=False)
 
@@ -252,29 +270,21 @@ cdef check_pieces(Table t, const uint8_t[::1] types):
 
 
 cdef set_byte_tokens(Table t, const uint8_t[::1] types, bint needed, ctok_id *byte_token):
-    cdef uint32_t k, begin
+    cdef uint32_t k, begin = 0, end
     cdef int b
     for b in range(256):
         byte_token[b] = CTOK_NO_ID
     for k in range(t.n):
+        end = t.ends[k]
         if types[t.ids[k]] == BYTE:
-            begin = t.ends[k - 1] if k else 0
-            byte_token[byte_of(bytes(t.data[begin:t.ends[k]]))] = t.ids[k]
+            b = byte_of(t.data + begin, end - begin)
+            if b < 0:
+                raise SpecError(f"{(<const char *>t.data)[begin:end].decode(errors='replace')!r} is no name of a byte")
+            byte_token[b] = t.ids[k]
+        begin = end
     for b in range(256):
         if needed and byte_token[b] == CTOK_NO_ID:
             raise SpecError(f"byte_fallback, but there is no piece for byte 0x{b:02X}")
-
-
-cdef int byte_of(bytes name) except -1:
-    """The number in ``<0x1F>``."""
-    text = name.decode(errors="replace")
-    try:
-        number = int(text[3:5], 16)
-    except ValueError:
-        number = -1
-    if number < 0 or text != f"<0x{number:02X}>":
-        raise SpecError(f"{text!r} is no name of a byte")
-    return number
 
 
 def fail_after(long n):

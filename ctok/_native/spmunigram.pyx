@@ -19,11 +19,11 @@ from libc.string cimport memcpy
 
 from ctok._native.c_beside cimport ctok_beside, ctok_beside_cuts
 from ctok._native.c_bestpath cimport ctok_bestpath_free, ctok_bestpath_id, ctok_bestpath_init
-from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_NO_ID, CTOK_OK, ctok_id, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport ctok_is_mark
 from ctok._native.model cimport Table
+from ctok._native.octets cimport byte_of, octets_of, room_of
 from ctok._native.unigram cimport lattice, plant, set_unigram
 from ctok._native.unigram_open cimport unigram_open_new
 from ctok._native.viterbi cimport UnigramModel
@@ -108,38 +108,35 @@ cdef class SpmUnigram(ScoredPieces):
 
     cdef Table found_in_texts(self, Table table, const uint8_t[::1] type_of, size_t n):
         """The pieces that a text can give, as a table of their own; the others are learnt."""
-        cdef ctok_bytes data, ends, ids
-        cdef uint32_t k, begin = 0, end
+        cdef uint32_t total = table.ends[table.n - 1] if table.n else 0
+        cdef bytes data = room_of(total), ends = room_of(4 * <size_t>table.n), ids = room_of(4 * <size_t>table.n)
+        cdef uint8_t *to_data = octets_of(data)
+        cdef uint32_t *to_ends = <uint32_t *>octets_of(ends)
+        cdef ctok_id *to_ids = <ctok_id *>octets_of(ids)
+        cdef uint32_t k, begin = 0, end, run = 0, gone = 0, kept = 0
+        cdef ctok_id number
         cdef int b
-        cdef ctok_status status = CTOK_OK
         for b in range(256):
             self.m.byte_ids[b] = CTOK_NO_ID
-        data.at = ends.at = ids.at = NULL
-        data.n = ends.n = ids.n = data.cap = ends.cap = ids.cap = 0
-        try:
-            for k in range(table.n):
-                if table.ids[k] >= n:
-                    raise SpecError("token table: an id has no score")
-                if is_found(type_of[table.ids[k]]):
-                    if status == CTOK_OK:
-                        status = ctok_bytes_append(&data, table.data + begin, table.ends[k] - begin)
-                    end = <uint32_t>data.n
-                    if status == CTOK_OK:
-                        status = ctok_bytes_append(&ends, <const uint8_t *>&end, sizeof(end))
-                    if status == CTOK_OK:
-                        status = ctok_bytes_append(&ids, <const uint8_t *>&table.ids[k], sizeof(ctok_id))
-                    if status != CTOK_OK:
-                        raise MemoryError("no memory for the model")
-                elif type_of[table.ids[k]] == BYTE:
-                    b = byte_of(table.data + begin, table.ends[k] - begin)
+        for k in range(table.n):
+            end, number = table.ends[k], table.ids[k]
+            if number >= n:
+                raise SpecError("token table: an id has no score")
+            if is_found(type_of[number]):
+                to_ends[kept] = end - gone
+                to_ids[kept] = number
+                kept += 1
+            else:
+                memcpy(to_data + (run - gone), table.data + run, begin - run)
+                gone += end - begin
+                run = end
+                if type_of[number] == BYTE:
+                    b = byte_of(table.data + begin, end - begin)
                     if b >= 0:
-                        self.m.byte_ids[b] = table.ids[k]
-                begin = table.ends[k]
-            return Table(Columns(as_bytes(&data), as_bytes(&ends), as_bytes(&ids)))
-        finally:
-            ctok_bytes_free(&data)
-            ctok_bytes_free(&ends)
-            ctok_bytes_free(&ids)
+                        self.m.byte_ids[b] = number
+            begin = end
+        memcpy(to_data + (run - gone), table.data + run, begin - run)
+        return Table(Columns(memoryview(data)[:begin - gone], memoryview(ends)[:4 * kept], memoryview(ids)[:4 * kept]))
 
     cdef set_path_scores(self, Table kept, const uint8_t[::1] type_of):
         """User-defined pieces count by their characters there."""
@@ -244,47 +241,32 @@ class Columns:
         self.data, self.ends, self.ids = data, ends, ids
 
 
-cdef bytes as_bytes(const ctok_bytes *b):
-    return (<const char *>b.at)[:b.n] if b.n else b""
-
-
 cdef inline bint is_found(uint8_t type) noexcept nogil:
     return type == NORMAL or type == USER_DEFINED
 
 
-cdef int byte_of(const uint8_t *p, size_t n) noexcept nogil:
-    """The byte that a piece like <0x0A> stands for, or -1."""
-    cdef int high, low
-    if n != 6 or p[0] != 0x3C or p[1] != 0x30 or p[2] != 0x78 or p[5] != 0x3E:
-        return -1
-    high = digit_of(p[3])
-    low = digit_of(p[4])
-    return high << 4 | low if high >= 0 and low >= 0 else -1
-
-
-cdef int digit_of(uint8_t c) noexcept nogil:
-    return c - 0x30 if 0x30 <= c <= 0x39 else c - 0x41 + 10 if 0x41 <= c <= 0x46 else -1
-
-
 cdef object keep_scores(UnigramModel *m, Table table, const float *score_of, const uint8_t *type_of, size_t n):
     """The scores of the pieces in the table, by 1 + place; [0]: of an unknown character."""
-    cdef size_t i
-    cdef uint32_t begin = 0
+    cdef size_t i, n_kept = table.n
+    cdef const uint32_t *ends = table.ends
+    cdef const ctok_id *ids = table.ids
+    cdef uint32_t begin = 0, longest = 1
     cdef double least = INFINITY
-    m.score_of = <double *>ctok_mem_alloc(<size_t>table.n + 1, sizeof(double))
-    if m.score_of == NULL:
+    cdef double *scores = <double *>ctok_mem_alloc(n_kept + 1, sizeof(double))
+    if scores == NULL:
         raise MemoryError("no memory for the model")
+    m.score_of = scores
     for i in range(n):
         if type_of[i] == NORMAL and score_of[i] < least:
             least = score_of[i]
-    m.score_of[0] = <float>(least - PENALTY) if least < INFINITY else ALONE
-    m.longest = 1
-    for i in range(table.n):
-        m.longest = max(m.longest, <size_t>(table.ends[i] - begin))
-        m.score_of[i + 1] = score_of[table.ids[i]]
-        if type_of[table.ids[i]] == USER_DEFINED:
-            m.score_of[i + 1] = <float>(0.1 * (<double>(table.ends[i] - begin) - 1))
-        begin = table.ends[i]
+    scores[0] = <float>(least - PENALTY) if least < INFINITY else ALONE
+    for i in range(n_kept):
+        longest = max(longest, ends[i] - begin)
+        scores[i + 1] = score_of[ids[i]]
+        if type_of[ids[i]] == USER_DEFINED:
+            scores[i + 1] = <float>(0.1 * (<double>(ends[i] - begin) - 1))
+        begin = ends[i]
+    m.longest = longest
 
 
 cdef bint keeps_to_words(Table table) noexcept nogil:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from ..spec import AddedToken, Record
 from ..stagespecs.limits import Padding, Truncation
 from ._json_stages import Malformed, shown
@@ -94,6 +96,7 @@ def write_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _FIELDS = {"id", "content", *_FLAGS}
+_in_order = itemgetter("content", "id", "special", "single_word", "lstrip", "rstrip", "normalized")  # as the constructor takes them
 
 
 def read_added(value: Any, place: Place) -> tuple[AddedToken, ...]:
@@ -122,14 +125,15 @@ def read_added(value: Any, place: Place) -> tuple[AddedToken, ...]:
 
 def _read_alike(fields: Any) -> AddedToken | None:
     """Return the added token of an object that has just the fields that the reference writes; None: look closer. There may be thousands."""
-    if type(fields) is not dict or fields.keys() != _FIELDS or type(fields["id"]) is not int:
+    if type(fields) is not dict or len(fields) != len(_FIELDS):
         return None
-    for key in _FLAGS:
-        if type(fields[key]) is not bool:
-            return None
     try:
-        return AddedToken(**fields)
-    except (TypeError, ValueError):
+        values = _in_order(fields)
+        for value in values[2:]:
+            if value is not True and value is not False:
+                return None
+        return AddedToken(*values) if type(values[1]) is int else None
+    except (KeyError, TypeError, ValueError):
         return None
 
 
