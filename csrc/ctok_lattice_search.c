@@ -111,6 +111,11 @@ static ctok_status add_tail(search *x, double promise, double sum, uint32_t toke
     return wait(x, promise, (uint32_t)(x->n_tails - 1));
 }
 
+/* Is the one at this place lower than its neighbour on the left? */
+static size_t is_lower(const waiting *heap, size_t i) {
+    return (size_t)(heap[i].promise < heap[i - 1].promise);
+}
+
 /* Take the first out: the gap sinks to the bottom, the last one takes its place and rises. If that becomes the one above the place where it
  * was, all on the way between the first place and this have moved up by one, and no others: then one that comes first of all would, when it
  * is put in, move them back, and when it is taken out, move them up again. */
@@ -119,9 +124,18 @@ static waiting take(search *x) {
     const waiting first = heap[0];
     const size_t n = x->n_heap - 1;
     size_t i = 0;
+    while (4 * i + 6 < n) { /* two steps, which do not wait for each other */
+        const size_t right = 2 * i + 2, second = 2 * right + 2;
+        const size_t below = right - is_lower(heap, right);
+        const size_t if_left = second - 2 - is_lower(heap, second - 2), if_right = second - is_lower(heap, second);
+        const size_t is_right = (size_t)0 - (~below & 1); /* all bits or none: a branch would be guessed wrong half of the time */
+        const size_t next = (if_right & is_right) | (if_left & ~is_right);
+        heap[i] = heap[below];
+        heap[below] = heap[next];
+        i = next;
+    }
     while (2 * i + 2 < n) {
-        const size_t right = 2 * i + 2;
-        const size_t below = right - (size_t)(heap[right].promise < heap[right - 1].promise);
+        const size_t below = 2 * i + 2 - is_lower(heap, 2 * i + 2);
         heap[i] = heap[below];
         i = below;
     }
@@ -300,8 +314,9 @@ static ctok_status extend_in_order(search *x, size_t place, uint32_t at, size_t 
     return CTOK_OK;
 }
 
-/* Go on from the tail that was taken out: as long as there is one way only, and what comes of it would be taken out next. */
-static ctok_status follow(search *x, waiting first, size_t room, double *lost, double *low) {
+/* Go on from the tail that was taken out: as long as there is one way only, and what comes of it would be taken out next. Of equal ones that is
+ * the last that was put in, but where their order matters it is none. */
+static ctok_status follow(search *x, waiting first, size_t room, int any_order, double *lost, double *low) {
     const ctok_lattice *l = x->l;
     for (;;) {
         if (!(first.promise >= *low)) *low = first.promise;
@@ -309,7 +324,8 @@ static ctok_status follow(search *x, waiting first, size_t room, double *lost, d
         const size_t place = place_of(x, x->tails + first.tail);
         if (!is_only(l, place)) return extend_in_order(x, place, first.tail, room, lost);
         const tail t = only_way(x, place, first.tail);
-        const int is_next = t.promise > *lost && (x->n_heap == 0 || t.promise > x->heap[x->n_heap - 1].promise);
+        const double top = x->n_heap ? x->heap[x->n_heap - 1].promise : -INFINITY;
+        const int is_next = any_order ? t.promise >= top : t.promise > *lost && t.promise > top;
         if (!is_next) return wait_in_order(x, room, (float)t.promise, (float)t.sum, t.token, t.next, lost);
         if (keep_tail(x, t.promise, t.sum, t.token, t.next) != CTOK_OK) return CTOK_ERR_MEMORY;
         first = (waiting){t.promise, (uint32_t)(x->n_tails - 1)};
@@ -325,7 +341,7 @@ static ctok_status find_in_order(search *x, size_t k, int any_order, int *is_cer
         const waiting first = x->heap[--x->n_heap];
         const int is_higher = first.promise > lost && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < first.promise);
         if (!is_higher && !any_order) return CTOK_OK;
-        status = follow(x, first, k - x->whole.n, &lost, &low);
+        status = follow(x, first, k - x->whole.n, any_order, &lost, &low);
     }
     if (x->whole.n < k) *is_certain = lost == -INFINITY;
     else *is_certain = !any_order || (lost < low && (x->n_heap == 0 || x->heap[x->n_heap - 1].promise < low));
