@@ -380,12 +380,23 @@ cdef list taken_apart(Pipeline tokenizer, text, allowed, disallowed, errors):
     cdef Alignment a
     cdef bytes raw = utf8_of(tokenizer, text, errors)
     cdef Literals literals = tokenizer.policy(allowed, disallowed)
+    cdef ctok_status status
     try:
         begin(&a, tokenizer, literals, True)
+        if len(raw) < ALONE and is_one_part(&a):
+            status = normal_feed(a.f.normal, &a.normal, raw, len(raw), True, &a.normed)
+            if status != CTOK_OK:
+                raise_for(status, len(text), a.number, text, literals)
+            return [(<const char *>a.normed.at)[:a.normed.n]] if a.normed.n else []
         run(&a, raw, text if isinstance(text, str) else None, literals, "taken apart")
         return parts_of(&a)
     finally:
         end(&a)
+
+
+cdef inline bint is_one_part(const Alignment *a) noexcept:
+    """Does the model get the whole normalised text?"""
+    return a.f.normal != NULL and a.f.cutter == NULL and a.policy.raw.added == NULL and a.policy.normal.added == NULL
 
 
 cdef list parts_of(const Alignment *a):
