@@ -36,7 +36,7 @@ MODULES = {
     "encoder": [],
     "engine": ["mem", "dfa", "listed", "unicode", "utf8", "vocab"],
     "expect": ["mem", "pool", "trie"],
-    "files": ["mem", "bytesort", "rankfile", "pack"],
+    "files": ["mem", "bytesort", "mapping", "rankfile", "pack"],
     "flow": ["mem", "added", "safecut", "unicode", "utf8"],
     "flowstate": ["mem", "added", "unicode", "utf8"],
     "growing": ["mem", "tokenset"],

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ctok import formats
-from ctok._native.files import read_pack, write_pack
+from ctok._native.files import mapped, read_pack, write_pack
 from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import binary
 from ctok.formats._known import ENCODINGS
@@ -264,6 +264,31 @@ def test_meta_of_random_bytes_is_refused(meta):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be replaced there")
+def test_mapping_outlives_the_open_file_and_is_only_read(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"abc" * 5000)
+    with open(path, "rb") as file:
+        view = mapped(file.fileno(), 15000)
+    assert (len(view.obj), view.readonly, bytes(view)) == (15000, True, b"abc" * 5000)
+
+
+@pytest.mark.parametrize("size", [0, 5])
+def test_mapping_of_nothing_or_of_no_file_is_refused(size):
+    with pytest.raises(ValueError, match="mapped"):
+        mapped(-1, size)
+
+
+def test_file_that_cannot_be_mapped_that_way_is_mapped_by_python(tmp_path, monkeypatch):
+    def refuse(file, size):
+        raise ValueError
+
+    path = tmp_path / "t.bin"
+    path.write_bytes(write_pack(*parts({b"a": 0, b"b": 1}), b"", False))
+    wanted = bytes(binary._mapped(path))
+    monkeypatch.setattr(binary, "mapped", refuse)
+    assert bytes(binary._mapped(path)) == wanted == path.read_bytes()
+
+
 def test_mapped_file_may_be_replaced_while_it_is_used(tmp_path):
     path = tmp_path / "x.bin"
     binary.dump(spec_of(RANKS), path)

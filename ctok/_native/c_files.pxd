@@ -1,6 +1,10 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from ctok._native.c_vocab cimport ctok_status
 
+cdef extern from "ctok_mapping.h" nogil:
+    const uint8_t *ctok_mapping_open(int file, size_t bytes)
+    void ctok_mapping_close(const uint8_t *p, size_t bytes)
+
 cdef extern from "ctok_rankfile.h" nogil:
     ctypedef enum ctok_rank_fault:
         CTOK_RANK_OK

@@ -11,9 +11,9 @@ from libc.string cimport memset
 from ctok._native.bpe cimport MergeScratch, merge_scratch_free, merge_window, scratch_reserve
 from ctok._native.c_files cimport (
     CTOK_PACK_CHECKSUM, CTOK_PACK_FIRST, CTOK_PACK_HEADER, CTOK_PACK_MAGIC, CTOK_PACK_OK, CTOK_PACK_OTHER_VERSION, CTOK_PACK_PACKED,
-    CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_pack, ctok_pack_fault, ctok_pack_open, ctok_pack_parts, ctok_pack_plain,
-    ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free, ctok_rankfile_read,
-    ctok_rankfile_table,
+    CTOK_PACK_PLAIN, CTOK_PACK_SIZE, CTOK_PACK_VERSION, ctok_mapping_close, ctok_mapping_open, ctok_pack, ctok_pack_fault, ctok_pack_open,
+    ctok_pack_parts, ctok_pack_plain, ctok_pack_plan, ctok_pack_read, ctok_pack_write, ctok_rank_error, ctok_rankfile, ctok_rankfile_free,
+    ctok_rankfile_read, ctok_rankfile_table,
 )
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, ctok_mem_block, ctok_mem_fail_after, ctok_mem_unblock, ctok_status, ctok_vocab,
@@ -69,6 +69,33 @@ cdef Block kept(uint8_t *at, size_t size):
         ctok_mem_unblock(block.at, 0)
         block.at, block.size = at, size
     return block
+
+
+cdef class Mapping:
+    """The bytes of an open file, read from the disk when they are looked at. A read-only buffer; the file may be closed."""
+
+    cdef const uint8_t *at
+    cdef readonly size_t size
+
+    def __cinit__(self, int file, size_t size):
+        self.size = size
+        self.at = ctok_mapping_open(file, size) if size else NULL
+        if self.at == NULL:
+            raise ValueError("this file cannot be mapped here")
+
+    def __dealloc__(self):
+        ctok_mapping_close(self.at, self.size)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, <void *>self.at, <Py_ssize_t>self.size, True, flags)
+
+    def __len__(self):
+        return self.size
+
+
+def mapped(file, size):
+    """Return a memoryview of a `Mapping` of an open file's first bytes; a ValueError where there can be none."""
+    return memoryview(Mapping(file, size))
 
 
 def new_room(size):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 
-from .._native.files import pack_version, read_pack, write_pack
+from .._native.files import mapped, pack_version, read_pack, write_pack
 from ..errors import SpecError, VocabularyFileError
 from ..spec import BPE, AddedToken, Record, Spec, Split, TokenTable
 from . import _disk
@@ -203,12 +203,16 @@ def dump(spec: Spec, path: str | PathLike[str], *, packed: bool = False, sha256:
 
 
 def _mapped(path: str | PathLike[str]) -> Buffer:
-    from mmap import ACCESS_READ, mmap
-
     with open(path, "rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size == 0:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
             return b""
-        return mmap(file.fileno(), 0, access=ACCESS_READ)
+        try:
+            return mapped(file.fileno(), size)
+        except ValueError:  # Python knows more ways, but takes longer to load them
+            from mmap import ACCESS_READ, mmap
+
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
 def _read_meta(meta: bytes) -> tuple[str, str, str, str, str, bytes, tuple[AddedToken, ...]]:
