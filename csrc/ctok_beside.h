@@ -54,29 +54,47 @@ static inline int ctok_beside_cuts(const ctok_beside *b, const ctok_beside_char 
     return !(b->rows[(size_t)one->row * CTOK_BESIDE_ROW + last / 8] >> last % 8 & 1);
 }
 
-/* ctok_beside_strangers - where the characters of p[0..n) end that no piece has, from the one at pos < n on and `most` at most; *count is
- * how many there are. A text may be cut on either side of each. Characters beyond U+FFFF are not told apart: they end a run. */
-static inline size_t ctok_beside_strangers(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, size_t most, size_t *count) {
-    size_t at = pos, size, found = 0;
-    for (; at < n && found < most; at += size, found++) {
-        const size_t line = ctok_beside_at(p + at, n - at, &size);
-        if (line == CTOK_BESIDE_PLANE || (b->chars[line].row | b->chars[line].node)) break;
-    }
-    *count = found;
-    return at;
+/* A text p[..end) that is cut where it may be, and the character at `at`, if there is one: its line and its size. */
+typedef struct ctok_parting {
+    const uint8_t *p;
+    size_t at, end;
+    const ctok_beside_char *one;
+    size_t size;
+} ctok_parting;
+
+/* ctok_beside_look - look at the character at c->at < c->end. */
+static inline void ctok_beside_look(const ctok_beside *b, ctok_parting *c) {
+    c->one = b->chars + ctok_beside_at(c->p + c->at, c->end - c->at, &c->size);
 }
 
-/* ctok_beside_next - the first place in (pos, n) where p[0..n) may be cut, or n; *first is the line of the character at pos < n, and *size
- * its size. */
-static inline size_t ctok_beside_next(const ctok_beside *b, const uint8_t *p, size_t pos, size_t n, const ctok_beside_char **first,
-                                      size_t *size) {
-    size_t at = pos, step;
-    *first = b->chars + ctok_beside_at(p + at, n - at, size);
-    for (at += *size; at < n; at += step) {
-        const ctok_beside_char *one = b->chars + ctok_beside_at(p + at, n - at, &step);
-        if (ctok_beside_cuts(b, one, p[at - 1])) return at;
+/* Has no piece that character? A text may be cut on either side of it. Characters beyond U+FFFF are not told apart. */
+static inline int ctok_beside_is_stranger(const ctok_beside *b, const ctok_beside_char *one) {
+    return (one->row | one->node) == 0 && one != b->chars + CTOK_BESIDE_PLANE;
+}
+
+/* ctok_beside_part - go from the character at c->at < c->end to where the next part begins, or to the end: behind the characters that no piece
+ * has and that stand there together, `most` at most; else to the first place behind it where the text may be cut. Returns how many of those
+ * there are, or 0. */
+static inline size_t ctok_beside_part(const ctok_beside *b, ctok_parting *c, size_t most) {
+    size_t count = 0;
+    if (ctok_beside_is_stranger(b, c->one)) {
+        do {
+            count++;
+            c->at += c->size;
+            if (c->at >= c->end) return count;
+            ctok_beside_look(b, c);
+        } while (count < most && ctok_beside_is_stranger(b, c->one));
+        return count;
     }
-    return n;
+    do {
+        c->at += c->size;
+        if (c->at >= c->end) {
+            c->at = c->end;
+            return 0;
+        }
+        ctok_beside_look(b, c);
+    } while (!ctok_beside_cuts(b, c->one, c->p[c->at - 1]));
+    return 0;
 }
 
 #endif

@@ -23,7 +23,7 @@ from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from ctok._native.c_beside cimport ctok_beside, ctok_beside_char, ctok_beside_cuts, ctok_beside_next, ctok_beside_strangers
+from ctok._native.c_beside cimport ctok_beside, ctok_beside_cuts, ctok_beside_look, ctok_beside_part, ctok_parting
 from ctok._native.c_bestpath cimport ctok_bestpath_find, ctok_bestpath_id, ctok_bestpath_steps, ctok_places, ctok_step
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
@@ -362,22 +362,28 @@ cdef ctok_status end_block(Walk *k, const uint8_t *p, size_t *start) noexcept no
 
 cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, size_t n, size_t *start) noexcept nogil:
     """The units of a long word p[at..stop): its parts."""
-    cdef const ctok_beside_char *first
-    cdef size_t next, size, count, most = 1 if k.w.m.byte_fallback else RUN
+    cdef const ctok_beside *beside = &k.w.paths.beside
+    cdef ctok_parting c
+    cdef size_t begin, size, count, most = 1 if k.w.m.byte_fallback else RUN
+    cdef uint32_t node
     cdef ctok_status status = CTOK_OK
-    while at < stop and status == CTOK_OK:
-        next = ctok_beside_strangers(&k.w.paths.beside, p, at, stop, most, &count)
+    c.p = p
+    c.at = at
+    c.end = stop
+    ctok_beside_look(beside, &c)
+    while c.at < stop and status == CTOK_OK:
+        begin = c.at
+        size = c.size
+        node = c.one.node
+        count = ctok_beside_part(beside, &c, most)
         if count:
-            settle(k.s, words_run(k.w, count), next)
+            settle(k.s, words_run(k.w, count), c.at)
+        elif c.at - begin == size and p[begin] < 0xF0:
+            settle(k.s, words_one(k.w, ctok_bestpath_id(&k.w.paths, node)), c.at)
         else:
-            next = ctok_beside_next(&k.w.paths.beside, p, at, stop, &first, &size)
-            if next - at == size and p[at] < 0xF0:
-                settle(k.s, words_one(k.w, ctok_bestpath_id(&k.w.paths, first.node)), next)
-            else:
-                ask(k, p, at, next, n)
+            ask(k, p, begin, c.at, n)
         if k.s.n_units == UNITS:
             status = end_block(k, p, start)
-        at = next
     return status
 
 
