@@ -280,72 +280,68 @@ cdef inline size_t give_apart(const WordsModel *w, const ctok_id *ids, size_t n,
     cdef ctok_id unk = w.m.unk
     cdef size_t i, given = 0
     cdef bint before = unknown[0]
+    cdef float after = sum[0]
     for i in range(n):
         to[given] = ids[i]
         given += not (before and ids[i] == unk)
         before = ids[i] == unk
-        sum[0] += w.score_by_id[ids[i]]
+        after += w.score_by_id[ids[i]]
     unknown[0] = before
+    sum[0] = after
     return given
 
 
-cdef ctok_status give_other(Walk *k, const uint8_t *p, size_t start, size_t stop, const ctok_answer *found) noexcept nogil:
-    """Give the tokens of the unit p[start..stop), which are not to be taken as they stand in its answer; there is room for MOST."""
-    cdef const WordsModel *w = k.w
-    cdef ctok_ids *ids = k.ids
-    cdef size_t n = found.n & CTOK_WORD_IDS
-    if not fabsf(k.sum) < ctok_word_limit(found.n):
-        return work_out(k, p + start, stop - start, stop)
-    if found.n & CTOK_WORD_RUN:
-        for _ in range(n):
-            k.sum += w.score_by_id[w.m.unk]
-        ids.at[ids.n] = w.m.unk
-        ids.n += not k.unknown
-        k.unknown = True
-    elif found.n & CTOK_WORD_APART:
-        ids.n += give_apart(w, ctok_words_ids(&k.s.memory, found), n, ids.at + ids.n, &k.sum, &k.unknown)
-    else:
-        k.sum = give_stored(w.score_by_id, k.s.memory.store + found.ids[0], n, ids.at + ids.n, k.sum)
-        ids.n += n
-        k.unknown = False
-    return CTOK_OK
-
-
 cdef ctok_status give_units(Walk *k, const uint8_t *p, size_t start) noexcept nogil:
-    """Give the tokens of all units."""
+    """Give the tokens of all units. There is room for those of the units to come as long as each stands in its answer, and for MOST."""
     cdef WordsScratch *s = k.s
     cdef const float *score_by_id = k.w.score_by_id
     cdef const ctok_answer *found
     cdef ctok_ids *ids = k.ids
-    cdef size_t i, n_ids = ids.n, n_units = s.n_units
+    cdef ctok_id unk = k.w.m.unk
+    cdef size_t i, n, n_ids = ids.n, n_units = s.n_units
     cdef float sum = k.sum
     cdef bint unknown = k.unknown
-    cdef ctok_status status
-    if ctok_ids_reserve(ids, CTOK_WORD_HERE * n_units + MOST) != CTOK_OK:
-        return CTOK_ERR_MEMORY
+    cdef ctok_status status = ctok_ids_reserve(ids, CTOK_WORD_HERE * n_units + MOST)
     for i in range(n_units):
+        if status != CTOK_OK:
+            return status
         found = &s.found[i]
-        if fabsf(sum) < ctok_word_limit(found.n) and not found.n & (CTOK_WORD_APART | CTOK_WORD_STORED | CTOK_WORD_RUN):
+        n = found.n & CTOK_WORD_IDS
+        if not fabsf(sum) < ctok_word_limit(found.n):
+            ids.n = n_ids
+            k.sum = sum
+            k.unknown = unknown
+            start = s.stops[i - 1] if i else start
+            status = work_out(k, p + start, s.stops[i] - start, s.stops[i])
+            n_ids = ids.n
+            sum = k.sum
+            unknown = k.unknown
+        elif not found.n & (CTOK_WORD_APART | CTOK_WORD_STORED | CTOK_WORD_RUN):
             memcpy(ids.at + n_ids, found.ids, sizeof(found.ids))
-            n_ids += found.n & CTOK_WORD_IDS
+            n_ids += n
             sum = ((sum + score_by_id[found.ids[0]]) + score_by_id[found.ids[1]]) + score_by_id[found.ids[2]]
             unknown = False
             continue
+        elif found.n & CTOK_WORD_RUN:
+            for _ in range(n):
+                sum += score_by_id[unk]
+            ids.at[n_ids] = unk
+            n_ids += not unknown
+            unknown = True
+            continue
+        elif found.n & CTOK_WORD_APART:
+            n_ids += give_apart(k.w, ctok_words_ids(&s.memory, found), n, ids.at + n_ids, &sum, &unknown)
+        else:
+            sum = give_stored(score_by_id, s.memory.store + found.ids[0], n, ids.at + n_ids, sum)
+            n_ids += n
+            unknown = False
         ids.n = n_ids
-        k.sum = sum
-        k.unknown = unknown
-        status = give_other(k, p, s.stops[i - 1] if i else start, s.stops[i], found)
         if status == CTOK_OK:
             status = ctok_ids_reserve(ids, CTOK_WORD_HERE * (n_units - i) + MOST)
-        if status != CTOK_OK:
-            return status
-        n_ids = ids.n
-        sum = k.sum
-        unknown = k.unknown
     ids.n = n_ids
     k.sum = sum
     k.unknown = unknown
-    return CTOK_OK
+    return status
 
 
 cdef ctok_status end_block(Walk *k, const uint8_t *p, size_t *start) noexcept nogil:
