@@ -28,6 +28,7 @@ from statistics import median
 from time import process_time
 
 from . import texts
+from .cores import one_core
 
 SLICE = 1_000_000  # characters
 LINES = 1000  # so many that a beginning does not count
@@ -256,6 +257,7 @@ def main():
     given = parser.parse_args()
     if given.work:
         return print(json.dumps(work(*given.work)))
+    one_core()
     if given.json and not os.path.exists(given.json):
         parser.error(f"--json: there is no file or folder {given.json!r}")
     print("| task | model | text | engine | | unit | |\n|---|---|---|---|---:|---|---:|")
