@@ -10,13 +10,11 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free
+from ctok._native.c_vocab cimport ctok_id, ctok_mem_alloc, ctok_mem_block, ctok_mem_fail_after, ctok_mem_free, ctok_mem_unblock
 
 from operator import index as as_int
 
 cdef extern from "ctok_mem.h" nogil:
-    void *ctok_mem_room(size_t bytes)
-    void ctok_mem_unroom(void *p, size_t bytes)
     void ctok_mem_will_fill(void *p, size_t bytes)
 
 cdef extern from "Python.h":
@@ -57,34 +55,58 @@ cdef extern from *:
 cdef char *FORMAT = "I"
 cdef enum:
     ALONE = 1 << 16             # ids from which a copy releases the GIL
-    ROOM_BITS = 16              # ints of a room: 2 MiB, one large page
+    PLACE = 32                  # bytes of an int
+    ROOM_BITS = 16              # places of a room: 2 MiB, one large page
     ROOM = 1 << ROOM_BITS
     ROOMS = 64                  # so many ints are shared: four million
+    SMALL = 1 << 16             # ids that the first table is for
     ONE_DIGIT = 1 << 30         # ints below it are of one size
-    PLACE = 32                  # bytes of an int in its room
 
-cdef uint32_t *int_places = NULL        # id -> the place of its int, or 0, where none stands, while it has none
-cdef Py_ssize_t int_places_n = 0
-cdef char *int_rooms[ROOMS]
-cdef uint32_t next_place = 1
 cdef object _ZERO = 0
 cdef object _LARGE = ONE_DIGIT - 1
+cdef char *int_rooms[ROOMS]
+cdef uint32_t n_rooms = 0
+cdef uint32_t next_place = 0, end_place = 0     # of the last room
+cdef uint32_t *int_places = NULL        # id -> the place of its int, or 0 while it has none
+cdef Py_ssize_t int_places_n = 0
+
+
+cdef bint _open_room(uint32_t taken) noexcept:
+    """Make a room whose first places are for something else; the very first one is for no int."""
+    global n_rooms, next_place, end_place
+    if n_rooms == ROOMS:
+        return False
+    int_rooms[n_rooms] = <char *>ctok_mem_block(ROOM * PLACE)
+    if int_rooms[n_rooms] == NULL:
+        return False
+    next_place = n_rooms * ROOM + max(taken, <uint32_t>1)
+    n_rooms += 1
+    end_place = n_rooms * ROOM
+    return True
 
 
 cdef int reserve_ints(Py_ssize_t n) except -1:
+    """The table stands in front of the ints it leads to where both fit a room, which then cost one page fault."""
     global int_places, int_places_n
+    cdef Py_ssize_t size = SMALL
     cdef uint32_t *bigger
     n = min(n, <Py_ssize_t>ONE_DIGIT)
     if n <= int_places_n or not CTOK_INTS_STAND:
         return 0
-    bigger = <uint32_t *>ctok_mem_room(n * <Py_ssize_t>sizeof(uint32_t))
+    while size < n:
+        size *= 2
+    if size * <Py_ssize_t>sizeof(uint32_t) < ROOM * PLACE and _open_room(<uint32_t>(size * sizeof(uint32_t) // PLACE)):
+        bigger = <uint32_t *>int_rooms[n_rooms - 1]
+    else:
+        bigger = <uint32_t *>ctok_mem_block(size * sizeof(uint32_t))
     if bigger == NULL:
         raise MemoryError("no memory for the table of ints")
     if int_places_n:
         memcpy(bigger, int_places, int_places_n * sizeof(uint32_t))
-        ctok_mem_unroom(int_places, int_places_n * sizeof(uint32_t))
+        if int_places_n * <Py_ssize_t>sizeof(uint32_t) >= ROOM * PLACE:
+            ctok_mem_unblock(int_places, int_places_n * sizeof(uint32_t))
     int_places = bigger
-    int_places_n = n
+    int_places_n = size
     return 0
 
 
@@ -95,14 +117,8 @@ cdef inline PyObject *_int_at(uint32_t place) noexcept nogil:
 cdef PyObject *_first_int(ctok_id number) except NULL:
     """The int of an id that has none yet, shared from now on if there is room; else a new reference."""
     global next_place
-    cdef char **room
-    if number >= int_places_n or next_place == ROOMS * ROOM:
+    if number >= int_places_n or (next_place == end_place and not _open_room(0)):
         return PyLong_FromLong_raw(number)
-    room = &int_rooms[next_place >> ROOM_BITS]
-    if room[0] == NULL:
-        room[0] = <char *>ctok_mem_block(ROOM * PLACE)
-        if room[0] == NULL:
-            return PyLong_FromLong_raw(number)
     ctok_int_settle(_int_at(next_place), number, <PyObject *>_ZERO, <PyObject *>_LARGE)
     int_places[number] = next_place
     next_place += 1
