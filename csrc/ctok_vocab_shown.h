@@ -1,6 +1,6 @@
 /* ctok_vocab_shown.h - a vocabulary beside a model that has its own way to find tokens: it shows what ids are, and is seldom asked for a text.
  *
- * It has no table by bytes, so ctok_vocab_find searches by byte order: some 100 ns instead of 10. Nothing may be merged with it.
+ * It has no table by bytes, so ctok_vocab_find searches by byte order: some 200 ns instead of 10. Nothing may be merged with it.
  */
 #ifndef CTOK_VOCAB_SHOWN_H
 #define CTOK_VOCAB_SHOWN_H
