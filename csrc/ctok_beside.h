@@ -72,9 +72,9 @@ static inline int ctok_beside_is_stranger(const ctok_beside *b, const ctok_besid
     return (one->row | one->node) == 0 && one != b->chars + CTOK_BESIDE_PLANE;
 }
 
-/* ctok_beside_part - go from the character at c->at < c->end to where the next part begins, or to the end: behind the characters that no piece
- * has and that stand there together, `most` at most; else to the first place behind it where the text may be cut. Returns how many of those
- * there are, or 0. */
+/* ctok_beside_part - go from the character at c->at < c->end to where the next part begins, or to the end: behind the characters that
+ * no piece has and that stand there together, `most` at most; else to the first place behind it where the text may be cut. Returns how
+ * many of those there are, or 0. */
 static inline size_t ctok_beside_part(const ctok_beside *b, ctok_parting *c, size_t most) {
     size_t count = 0;
     if (ctok_beside_is_stranger(b, c->one)) {

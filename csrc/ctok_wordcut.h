@@ -15,6 +15,7 @@
 #endif
 
 #define CTOK_WORDS_BLOCK 256u
+#define CTOK_WORDS_SHORT 18u         /* bytes of a U+2581 and of a key (csrc/ctok_key.h) */
 
 static inline int ctok_is_mark(const uint8_t *p) {
     return p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
@@ -61,14 +62,16 @@ static inline size_t ctok_words_cut(const uint8_t *p, size_t pos, size_t n, uint
     return found;
 }
 
-/* ctok_words_spelled - are p[0..n), n <= 16, all letters from a to z? 16 bytes can be read. */
+/* ctok_words_spelled - is p[0..n), n >= 4, a word of at most CTOK_WORDS_SHORT bytes: a U+2581, any sign, and letters from a to z?
+ * 20 bytes can be read. */
 static inline int ctok_words_spelled(const uint8_t *p, size_t n) {
+    if (n > CTOK_WORDS_SHORT || !ctok_is_mark(p)) return 0;
 #ifdef CTOK_WORDS_SSE2
-    const __m128i above = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('a'));
+    const __m128i above = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 4)), _mm_set1_epi8('a'));
     const unsigned letters = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8('z' - 'a')), above));
-    return (~letters & ((1u << n) - 1)) == 0;
+    return (~letters & ((1u << (n - 4)) - 1)) == 0;
 #else
-    size_t i = 0;
+    size_t i = 4;
     while (i < n && p[i] >= 'a' && p[i] <= 'z') i++;
     return i == n;
 #endif

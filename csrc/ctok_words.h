@@ -18,7 +18,6 @@
 #define CTOK_WORDS_STORE (1u << 20)  /* numbers of the store: 4 MiB */
 #define CTOK_WORD_HERE 3u            /* ids that an answer holds */
 #define CTOK_WORD_GROUP 4u           /* in the store ids are filled up to a number of groups */
-#define CTOK_WORDS_SHORT 18u         /* bytes of a U+2581 and a key */
 #define CTOK_WORDS_ROOMY 20u         /* bytes read at a short word */
 #define CTOK_WORD_BYTES 63u          /* of the longest word that is remembered */
 

@@ -6,7 +6,6 @@ cdef extern from "ctok_words.h" nogil:
     const unsigned int CTOK_WORDS_BLOCK
     const unsigned int CTOK_WORD_GROUP
     const unsigned int CTOK_WORD_HERE
-    const unsigned int CTOK_WORDS_SHORT
     const unsigned int CTOK_WORDS_ROOMY
     const uint32_t CTOK_WORD_IDS
     const uint32_t CTOK_WORD_APART

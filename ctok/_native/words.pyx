@@ -13,7 +13,8 @@ and the limit is where that first ends. Where the sum is within it, the path is 
 Else, and near the places where sums begin anew (viterbi.pyx), the word is worked out from its actual sum.
 
 The same holds for the parts of a word between places that no piece reaches across (csrc/ctok_beside.h), of which there are far fewer
-different ones. So the units that are looked up are the parts of long words, and short words whole, but for signs behind their last letter.
+different ones. So the units that are looked up are the parts of long words, and whole words that are short or plain letters, but for a sign
+behind them.
 Characters that no piece has need no looking up: where some stand together, they are one unit.
 Units go in blocks: all are asked first, so that what is remembered of them is fetched side by side; then those that are not known are
 searched; then the tokens are given in order.
@@ -29,9 +30,8 @@ from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_OK, ctok_id, ctok_mem_fail_after, ctok_mem_free, ctok_mem_zeroed, ctok_status)
 from ctok._native.c_words cimport (
-    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_RUN, CTOK_WORD_STORED, CTOK_WORDS_ROOMY,
-    CTOK_WORDS_SHORT, ctok_answer, ctok_word,
-    ctok_is_mark, ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask, ctok_words_ask_short, ctok_words_cut, ctok_words_free,
+    CTOK_WORD_APART, CTOK_WORD_GROUP, CTOK_WORD_HERE, CTOK_WORD_IDS, CTOK_WORD_RUN, CTOK_WORD_STORED, CTOK_WORDS_ROOMY, ctok_answer,
+    ctok_word, ctok_word_limit, ctok_word_n, ctok_words, ctok_words_ask, ctok_words_ask_short, ctok_words_cut, ctok_words_free,
     ctok_words_ids, ctok_words_init, ctok_words_look_up, ctok_words_make_room, ctok_words_put, ctok_words_recall, ctok_words_spelled)
 from ctok._native.unigram cimport UnigramScratch, unigram_reserve, unigram_unreserve
 from ctok._native.unigram_open cimport (
@@ -384,21 +384,11 @@ cdef ctok_status take_apart(Walk *k, const uint8_t *p, size_t at, size_t stop, s
 
 
 cdef ctok_status ask_word(Walk *k, const uint8_t *p, size_t pos, size_t stop, size_t n, size_t *start) noexcept nogil:
-    """The units of the word p[pos..stop)."""
-    cdef size_t tail
-    cdef ctok_status status = CTOK_OK
-    if stop - pos > WHOLE:
+    """The units of the word p[pos..stop): its parts, if it is long or signs stand behind it."""
+    if stop - pos > WHOLE or k.w.is_tail[p[stop - 1]]:
         return take_apart(k, p, pos, stop, n, start)
-    tail = before_tail(k.w, p, pos, stop)
-    ask(k, p, pos, tail, n)
-    if k.s.n_units == UNITS:
-        status = end_block(k, p, start)
-    return take_apart(k, p, tail, stop, n, start) if tail < stop and status == CTOK_OK else status
-
-
-cdef inline bint is_spelled(const WordsModel *w, const uint8_t *p, size_t n) noexcept nogil:
-    """Is the word p[0..n), n > WHOLE, one sign and letters from a to z, and better not taken apart? CTOK_WORDS_ROOMY bytes can be read."""
-    return w.spells and n <= CTOK_WORDS_SHORT and ctok_is_mark(p) and ctok_words_spelled(p + 4, n - 4)
+    ask(k, p, pos, stop, n)
+    return end_block(k, p, start) if k.s.n_units == UNITS else CTOK_OK
 
 
 cdef inline size_t ask_plain(Walk *k, const uint8_t *p, size_t pos, size_t i, size_t found) noexcept nogil:
@@ -415,7 +405,7 @@ cdef inline size_t ask_plain(Walk *k, const uint8_t *p, size_t pos, size_t i, si
         last = p[stop - 1]
         has_tail = w.is_tail[last] & ctok_beside_cuts(beside, beside.chars + last, p[stop - 2])
         size = stop - pos - has_tail
-        if (has_tail and w.is_tail[p[stop - 2]]) or (size > WHOLE and not is_spelled(w, p + pos, size)):
+        if (has_tail and w.is_tail[p[stop - 2]]) or (size > WHOLE and not (w.spells and ctok_words_spelled(p + pos, size))):
             break
         s.lines[n_asked] = ctok_words_ask_short(&memory, p + pos, size, s.keys[n_asked])
         s.numbers[n_asked] = <uint32_t>n_units
@@ -429,14 +419,6 @@ cdef inline size_t ask_plain(Walk *k, const uint8_t *p, size_t pos, size_t i, si
     s.n_units = n_units
     s.n_asked = n_asked
     return i
-
-
-cdef inline size_t before_tail(const WordsModel *w, const uint8_t *p, size_t start, size_t stop) noexcept nogil:
-    """Where the word p[start..stop) stops without signs behind its last letter, if it may be cut there."""
-    cdef size_t at = stop
-    while at > start + 1 and w.is_tail[p[at - 1]]:
-        at -= 1
-    return at if at == stop or ctok_beside_cuts(&w.paths.beside, &w.paths.beside.chars[p[at]], p[at - 1]) else stop
 
 
 # ---- texts ----
