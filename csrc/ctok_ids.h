@@ -1,4 +1,4 @@
-/* ctok_ids.h - a growing array of ids. */
+/* ctok_ids.h - a growing array of ids. Give its memory back with ctok_ids_free and nothing else: that of many ids is not malloc's. */
 #ifndef CTOK_IDS_H
 #define CTOK_IDS_H
 

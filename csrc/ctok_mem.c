@@ -164,16 +164,29 @@ static size_t of_room(size_t bytes) {
     return bytes;
 }
 
+#ifdef CTOK_TEST_ALLOC
+#define GROWN ((size_t)1 << 16) /* from there on a block, so that sanitizers see it when it is given back as anything else */
+#else
+#define GROWN SIZE_MAX
+#endif
+
 void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap) {
-    void *more = ctok_mem_resize(p, n, size);
+    void *more;
+    if (overflows(n, size)) return NULL;
+    if (n * size < GROWN) {
+        more = ctok_mem_resize(p, n, size);
+    } else {
+        more = ctok_mem_block(n * size);
+        if (more != NULL && *cap) memcpy(more, p, *cap * size);
+        if (more != NULL) ctok_mem_ungrow(p, *cap, size);
+    }
     if (more != NULL) *cap = n;
     return more;
 }
 
 void ctok_mem_ungrow(void *p, size_t cap, size_t size) {
-    (void)cap;
-    (void)size;
-    free(p);
+    if (cap * size >= GROWN) ctok_mem_unblock(p, cap * size);
+    else free(p);
 }
 #endif
 

@@ -293,6 +293,17 @@ def test_restricted_model_equals_the_reference_with_the_others_unused(kind):
     assert less.restricted(text for text, _, _ in PIECES).spec == tok.spec
 
 
+def test_parts_of_many_long_unused_pieces_are_given_back_as_they_were_taken():
+    """More than a hundred thousand parts: what holds them is as large as that of the ids of a large text."""
+    runs = [("a" * n, -float(n), NORMAL) for n in range(1, 600)]
+    tok = made(proto_of([*HEAD, (S, -700.0, NORMAL), *runs], "bpe"))
+    for _ in range(3):
+        less = tok.restricted([S])
+        assert less.encode("a" * 500) == [tok.token_to_id(S), *[tok.token_to_id("a")] * 500]
+        del less
+    assert tok.decode(tok.encode("a" * 500)) == "a" * 500
+
+
 # ---- files ----
 
 

@@ -161,3 +161,16 @@ def test_models_that_find_no_memory_work_later():
     words = [b"abcd", b"abcdecdecdecdecdec", b"abcdx", b"ab" * 300]
     for kind in (WordPiece, WordLevel):
         check_memory([wordpiece, wordlevel, model], lambda kind=kind: kind(table_of_texts(texts)), words)
+
+
+def test_model_of_many_pieces_that_end_in_others_is_given_back_as_it_was_taken():
+    """What is certain at the nodes of the tree fills more than the ids of a large text do."""
+    rng = random.Random(5)
+    pieces = {"##" * rng.randrange(2) + "".join(rng.choices("abcde", k=rng.randrange(1, 16))) for _ in range(90_000)}
+    vocab = numbered(["[UNK]", *sorted(pieces)])
+    for _ in range(2):
+        kernel = WordPiece(table_of_texts(vocab), "[UNK]")
+        live = tokenizers.models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100)
+        for word in ("abcde" * 9, "edcba" * 7, "aabbccddee"):
+            assert ours(kernel, word) == reference(live, word)
+        del kernel

@@ -19,7 +19,7 @@ cdef struct Resegmenting:
     bint has_frozen
     uint8_t begins[256]         # does a user-defined piece begin with this byte?
     uint32_t *parts             # by symbol: where its parts begin in `part`; those of the last symbol end at parts[n_symbols]
-    ctok_id *part               # symbols that are ids; with UNKNOWN_PART, symbols that are none
+    ctok_ids part               # symbols that are ids; with UNKNOWN_PART, symbols that are none
     uint32_t n_symbols
     ctok_id unk
 

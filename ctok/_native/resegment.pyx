@@ -63,7 +63,7 @@ cdef class Resegment(Model):
             ctok_trie_free(&self.m.frozen)
         ctok_mem_free(self.m.frozen_id)
         ctok_mem_free(self.m.parts)
-        ctok_mem_free(self.m.part)
+        ctok_ids_free(&self.m.part)
 
     @property
     def streams(self):
@@ -106,16 +106,13 @@ cdef class Resegment(Model):
         """Work out what each symbol is taken apart into."""
         cdef const Merges *m = self.m.merges
         cdef ListScratch *s = <ListScratch *>list_scratch_new(m)
-        cdef ctok_ids parts
         cdef ctok_status status = CTOK_OK if s != NULL else CTOK_ERR_MEMORY
-        memset(&parts, 0, sizeof(parts))
         self.m.n_symbols = m.vocab.n_ids
         self.m.parts = <uint32_t *>ctok_mem_zeroed(<size_t>self.m.n_symbols + 1, sizeof(uint32_t))
         if status == CTOK_OK and self.m.parts != NULL:
             status = take_apart_all(m, s, &self.inner.types[0] if self.inner.types.shape[0] else NULL, <uint32_t>self.inner.types.shape[0],
-                                    self.m.parts, &parts)
+                                    self.m.parts, &self.m.part)
         list_scratch_free(s)
-        self.m.part = parts.at
         if status != CTOK_OK or self.m.parts == NULL:
             raise MemoryError("no memory for the model")
 
@@ -199,7 +196,7 @@ cdef ctok_status give_symbol(const Resegmenting *r, Outlet *o, ctok_id symbol) n
     cdef ctok_token t
     cdef ctok_status status = CTOK_OK
     for i in range(r.parts[symbol], r.parts[symbol + 1]):
-        part = r.part[i]
+        part = r.part.at[i]
         t = v.by_id[part & ~<ctok_id>UNKNOWN_PART]
         o.at += t.len
         if status == CTOK_OK:

@@ -13,7 +13,7 @@ cdef struct Failure:
 cdef struct WordPieceModel:
     ctok_trie trie
     Failure *failures           # by unit of the tree
-    uint32_t *pool
+    ctok_ids pool
     ctok_id *id_of              # by 1 + place in byte order, as the tree gives pieces
     uint32_t *len_of            # bytes, likewise
     uint32_t n_pieces

@@ -13,7 +13,7 @@ Song, Salcianu, Song, Dopson, Zhou: Fast WordPiece Tokenization. EMNLP 2021, sec
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_free, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_reserve
@@ -105,11 +105,9 @@ cdef ctok_status find_failure(WordPieceModel *m, const ctok_trie_node *node, cto
 
 cdef ctok_status find_failures(WordPieceModel *m, const ctok_trie_node *nodes) noexcept nogil:
     cdef ctok_trie_node *ordered = NULL
-    cdef ctok_ids pool
     cdef uint32_t i
     cdef size_t k
     cdef ctok_status status
-    memset(&pool, 0, sizeof(pool))
     m.failures = <Failure *>ctok_mem_alloc(m.trie.n_units, sizeof(Failure))
     if m.failures == NULL:
         return CTOK_ERR_MEMORY
@@ -118,12 +116,11 @@ cdef ctok_status find_failures(WordPieceModel *m, const ctok_trie_node *nodes) n
         m.failures[k].pops = NO_POPS
     status = by_depth(nodes, m.trie.n_nodes, &ordered)
     if status == CTOK_OK:
-        status = ctok_ids_push(&pool, 0)
+        status = ctok_ids_push(&m.pool, 0)
     for i in range(m.trie.n_nodes):
         if status == CTOK_OK and ordered[i].depth:
-            status = find_failure(m, &ordered[i], &pool)
+            status = find_failure(m, &ordered[i], &m.pool)
     ctok_mem_free(ordered)
-    m.pool = pool.at
     return status
 
 
@@ -184,7 +181,7 @@ cdef class WordPiece(Model):
     def __dealloc__(self):
         ctok_trie_free(&self.m.trie)
         ctok_mem_free(self.m.failures)
-        ctok_mem_free(self.m.pool)
+        ctok_ids_free(&self.m.pool)
         ctok_mem_free(self.m.id_of)
         ctok_mem_free(self.m.len_of)
 
@@ -207,7 +204,7 @@ cdef void set_wordpiece(WordPiece model):
 
 cdef inline ctok_status append_pops(const WordPieceModel *m, uint32_t at, ctok_ids *pieces) noexcept nogil:
     """The pieces that are certain where a node has no child for what comes."""
-    cdef const uint32_t *pops = m.pool + m.failures[at].pops
+    cdef const uint32_t *pops = m.pool.at + m.failures[at].pops
     cdef uint32_t k
     if ctok_ids_reserve(pieces, pops[0]) != CTOK_OK:
         return CTOK_ERR_MEMORY
