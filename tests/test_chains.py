@@ -1,7 +1,7 @@
 """Decoder chains: the kernel and the twin against the reference's own decoder objects, whole and streamed."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import chain_parts as parts
@@ -54,6 +54,7 @@ def restored(dec, vocab, options):
 
 # ---- against the reference ----
 
+
 @settings(max_examples=100)
 @given(chains(st.one_of(parts.simple_steps, parts.regex_steps)), parts.token_lists)
 def test_whole_decoding_of_any_chain_equals_the_reference(record, tokens):
@@ -88,6 +89,7 @@ def test_whole_decoding_with_any_policy_equals_the_twin(record, tokens, policy, 
 
 # ---- streams ----
 
+
 @settings(max_examples=100)
 @given(chains(st.one_of(parts.simple_steps, parts.regex_steps)), random_feeds(parts.token_lists), st.sampled_from([None, *POLICIES]))
 def test_stream_cut_anyhow_equals_the_whole(record, feed, policy):
@@ -114,6 +116,8 @@ def test_stop_string_ends_the_stream_where_it_stands_in_the_whole_text(record, t
 
 @settings(max_examples=100)
 @given(chains(parts.simple_steps), parts.token_lists, st.integers(0, 6))
+@example(records.Sequence([records.WordPiece("##", False), records.ByteFallback()]), ["<0xE4>", "<0xBD>"], 1)  # a byte only as the first
+@example(records.ByteFallback(), ["<0xE4>", ""], 2)
 def test_text_after_a_prefix_is_the_rest_of_the_whole_text(record, tokens, n):
     vocab, ids = vocab_of(tokens)
     table = build_decoder(record, vocab).vocab
@@ -148,6 +152,7 @@ def test_forged_state_is_refused_or_harmless(record, tokens, noise, data):
 
 # ---- spans ----
 
+
 @settings(max_examples=100)
 @given(chains(parts.simple_steps), parts.token_lists, st.sampled_from([None, *POLICIES]))
 def test_spans_cover_the_text_in_order(record, tokens, policy):
@@ -173,6 +178,7 @@ def test_spans_of_a_chain_are_those_of_its_text():
 
 
 # ---- case by case ----
+
 
 def stream_texts(record, tokens, **options):
     vocab, ids = vocab_of(tokens)
@@ -305,6 +311,7 @@ def test_bytes_of_a_chain_are_those_before_anything_is_replaced():
 
 # ---- byte-level vocabularies ----
 
+
 @settings(max_examples=100)
 @given(chains(parts.simple_steps), st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=8), st.data())
 def test_vocabulary_of_bytes_decodes_as_its_spelling_does(record, raw, data):
@@ -333,6 +340,7 @@ def test_k3_22_added_token_in_letters_that_stand_for_bytes_is_its_text():
 
 
 # ---- making one ----
+
 
 def test_what_cannot_run_is_refused():
     vocab, _ = vocab_of(["a"])
