@@ -118,32 +118,13 @@ static size_t of_room(size_t bytes) {
     return bytes < SMALL_ROOM || bytes >= SMALL_BLOCK ? bytes : SMALL_BLOCK;
 }
 
-void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap) {
-    if (overflows(n, size) || n * size > PTRDIFF_MAX - 2 * LARGE_PAGE) return NULL;
-    const size_t bytes = n * size, had = *cap * size;
-    void *more;
-    if (bytes < SMALL_ROOM) {
-        more = ctok_mem_resize(p, n, size);
-        if (more != NULL) *cap = n;
-        return more;
-    }
-    if (had < SMALL_ROOM) {
-        more = ctok_mem_block(whole_pages(bytes));
-        if (more == NULL) return NULL;
-        if (had) memcpy(more, p, had);
-        free(p);
-    } else {
-        more = mremap(p, whole_pages(had), whole_pages(bytes), MREMAP_MAYMOVE);
-        if (more == MAP_FAILED) return NULL;
-        madvise(more, whole_pages(bytes), MADV_HUGEPAGE);
-    }
-    *cap = whole_pages(bytes) / size;
-    return more;
-}
+#define GROWN SMALL_ROOM /* bytes from which a growing array is a block */
 
-void ctok_mem_ungrow(void *p, size_t cap, size_t size) {
-    if (cap * size < SMALL_ROOM) free(p);
-    else munmap(p, whole_pages(cap * size));
+static void *grow_block(void *p, size_t had, size_t bytes) {
+    p = mremap(p, had, bytes, MREMAP_MAYMOVE);
+    if (p == MAP_FAILED) return NULL;
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
 }
 #else
 void *ctok_mem_block(size_t bytes) {
@@ -165,30 +146,48 @@ static size_t of_room(size_t bytes) {
 }
 
 #ifdef CTOK_TEST_ALLOC
-#define GROWN ((size_t)1 << 16) /* from there on a block, so that sanitizers see it when it is given back as anything else */
+#define GROWN ((size_t)1 << 16) /* so that sanitizers see it when a grown array is given back as anything else */
 #else
 #define GROWN SIZE_MAX
 #endif
 
+static size_t whole_pages(size_t bytes) {
+    return bytes;
+}
+
+static void *grow_block(void *p, size_t had, size_t bytes) {
+    void *more = ctok_mem_block(bytes);
+    if (more == NULL) return NULL;
+    memcpy(more, p, had);
+    ctok_mem_unblock(p, had);
+    return more;
+}
+#endif
+
 void *ctok_mem_grow(void *p, size_t n, size_t size, size_t *cap) {
-    void *more;
+    const size_t had = *cap * size;
     if (overflows(n, size)) return NULL;
-    if (n * size < GROWN) {
+    size_t bytes = n * size;
+    void *more;
+    if (bytes < GROWN) {
         more = ctok_mem_resize(p, n, size);
+    } else if (had >= GROWN) {
+        bytes = whole_pages(bytes);
+        more = grow_block(p, whole_pages(had), bytes);
     } else {
-        more = ctok_mem_block(n * size);
-        if (more != NULL && *cap) memcpy(more, p, *cap * size);
-        if (more != NULL) ctok_mem_ungrow(p, *cap, size);
+        bytes = whole_pages(bytes);
+        more = ctok_mem_block(bytes);
+        if (more != NULL && had) memcpy(more, p, had);
+        if (more != NULL) free(p);
     }
-    if (more != NULL) *cap = n;
+    if (more != NULL) *cap = bytes / size;
     return more;
 }
 
 void ctok_mem_ungrow(void *p, size_t cap, size_t size) {
-    if (cap * size >= GROWN) ctok_mem_unblock(p, cap * size);
-    else free(p);
+    if (cap * size < GROWN) free(p);
+    else ctok_mem_unblock(p, cap * size);
 }
-#endif
 
 void *ctok_mem_room(size_t bytes) {
     return ctok_mem_block(of_room(bytes));
