@@ -2,13 +2,12 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from c_compiler import lacks_sanitizers
+from c_compiler import check_built, compiler, run_sanitized
 from ctok._native.files import write_pack
 from ctok.spec import TokenTable
 
@@ -61,18 +60,13 @@ def targets():
 
 
 def build(name, program):
-    compiler = os.environ.get("CC", "cc").split()[0]
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no C compiler ({compiler}) on PATH")
     target = ROOT / "fuzz" / f"fuzz_{name}.c"
     units = re.search(r"links: ([\w\s]*)", target.read_text(encoding="utf-8")).group(1).split()
     sources = [ROOT / "fuzz" / "driver.c", target, *(ROOT / "csrc" / f"ctok_{unit}.c" for unit in units)]
     built = subprocess.run(
-        [compiler, *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program), "-lm"], capture_output=True, text=True, check=False
+        [compiler(), *FLAGS, *SANITIZE, *map(str, sources), "-o", str(program), "-lm"], capture_output=True, text=True, check=False
     )
-    if built.returncode != 0 and lacks_sanitizers(built.stderr):
-        pytest.skip("the C compiler has no sanitizers")
-    assert built.returncode == 0, built.stderr
+    check_built(built)
 
 
 @pytest.mark.parametrize("name", targets())
@@ -82,14 +76,5 @@ def test_fuzz_target_finds_nothing(name, tmp_path):
     for number, seed in enumerate(SEEDS.get(name, [])):
         files.append(tmp_path / f"seed{number}")
         files[-1].write_bytes(seed)
-    # A preloaded sanitizer runtime of the surrounding process would clash with the program's own.
-    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | {"ASAN_OPTIONS": "detect_leaks=1"}
-    ran = subprocess.run(
-        [str(tmp_path / "target"), "-n", str(RUNS // SHARE.get(name, 1)), *map(str, files)],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=600,
-        check=False,
-    )
+    ran = run_sanitized([str(tmp_path / "target"), "-n", str(RUNS // SHARE.get(name, 1)), *map(str, files)], 600)
     assert ran.returncode == 0, ran.stderr[-3000:]
