@@ -121,15 +121,6 @@ void ctok_decoder_reset(ctok_decoder *d) {
     }
 }
 
-ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n) {
-    if (n > 0 && d->policy == CTOK_PER_RUN && grow_run(d, 0, 3) != CTOK_OK) return CTOK_ERR_MEMORY;
-    memset(d->prefix, 0, sizeof d->prefix);
-    if (n > 0) memcpy(d->prefix, p, n);
-    d->prefix[3] = (uint8_t)n;
-    ctok_decoder_reset(d);
-    return CTOK_OK;
-}
-
 void ctok_decoder_rollback(ctok_decoder *d, const ctok_decoder *saved) {
     ctok_decoder_more *more = d->more; /* may be new or larger; what the old state needs of it is untouched */
     *d = *saved;
@@ -360,30 +351,64 @@ ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view) {
     return CTOK_OK;
 }
 
-ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n) {
+/* Feed ids one by one, whose text nobody wants; up to the first after which the start of a text is behind, or all of them. */
+static ctok_status feed_prompt(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n, int all, size_t *used) {
     uint8_t first[256];
     ctok_text out;
     ctok_decoder_call call = {.view = view, .out = &out};
-    const ctok_stops *stops = d->stops;
-    const uint8_t errors = d->errors;
-    ctok_machine *m = ctok_decoder_machine(d);
     ctok_status status = CTOK_OK;
     ctok_text_init(&out, first, sizeof first);
-    d->stops = NULL;
-    d->errors = CTOK_ERRORS_REPLACE; /* what the prompt holds is not this stream's fault */
-    if (m != NULL) m->errors = d->errors;
-    for (size_t i = 0; i < n && status == CTOK_OK && (d->start || d->lead); i++) {
+    for (*used = 0; *used < n && status == CTOK_OK && (all || d->start || d->lead); ++*used) {
         out.n = 0;
-        status = ctok_decoder_feed(d, v, &ids[i], 1, 0, &call);
+        status = ctok_decoder_feed(d, v, &ids[*used], 1, 0, &call);
         if (status == CTOK_OK) ctok_decoder_commit(d, &call, 0);
     }
     ctok_text_free(&out);
-    if (status == CTOK_OK && m != NULL) status = ctok_machine_set_start(m);
+    return status;
+}
+
+/* How many of the last ids can have to do with what is held after them: none before a token that is text by itself, or before three bytes. */
+static size_t last_ids(const ctok_decoder *d, const ctok_vocab *v, const ctok_id *ids, size_t n) {
+    size_t k = 0;
+    for (uint32_t bytes = 0; k < n && bytes < 3; k++) {
+        const ctok_token t = v->by_id[ids[n - 1 - k]];
+        if (d->skip_special && t.flags & CTOK_TOKEN_SPECIAL) continue;
+        if (t.len > 0 && t.flags & CTOK_TOKEN_UTF8) break;
+        bytes += t.len;
+    }
+    return k;
+}
+
+/* What is held now, as far as it is an unfinished character, stands before every stream. */
+static ctok_status keep_unfinished(ctok_decoder *d) {
+    const uint8_t *held = d->n_held > 0 && d->policy == CTOK_PER_RUN ? d->more->run : d->held;
+    const size_t n = ctok_utf8_tail(held, d->n_held);
+    memset(d->prefix, 0, sizeof d->prefix);
+    memcpy(d->prefix, held + d->n_held - n, n);
+    d->prefix[3] = (uint8_t)n;
+    return n > 0 && d->policy == CTOK_PER_RUN ? grow_run(d, 0, 3) : CTOK_OK;
+}
+
+ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n) {
+    const ctok_stops *stops = d->stops;
+    const uint8_t errors = d->errors;
+    ctok_machine *m = ctok_decoder_machine(d);
+    size_t used = 0;
+    d->stops = NULL;
+    d->errors = CTOK_ERRORS_REPLACE; /* what the prompt holds is not this stream's fault */
+    if (m != NULL) m->errors = d->errors;
+    ctok_status status = feed_prompt(d, v, view, ids, n, 0, &used);
+    d->new_start = d->start;
+    d->new_lead = d->lead;
+    if (m == NULL && status == CTOK_OK) {
+        const size_t last = last_ids(d, v, ids + used, n - used);
+        if (last < n - used) ctok_decoder_reset(d); /* whatever was held ends before those */
+        status = feed_prompt(d, v, view, ids + n - last, last, 1, &used);
+    }
+    if (status == CTOK_OK) status = m != NULL ? ctok_machine_set_start(m) : keep_unfinished(d);
     if (m != NULL) m->errors = errors;
     d->errors = errors;
     d->stops = stops;
-    d->new_start = d->start;
-    d->new_lead = d->lead;
     if (status == CTOK_OK) ctok_decoder_reset(d);
     return status;
 }

@@ -74,15 +74,13 @@ void ctok_decoder_reset(ctok_decoder *d);
 /* ctok_decoder_free - give back what the decoder owns. */
 void ctok_decoder_free(ctok_decoder *d);
 
-/* ctok_decoder_set_prefix - the bytes (0..3, an unfinished character) that stand before every stream; then resets. */
-ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n);
-
 /* ctok_decoder_set_chain - a new decoder for a vocabulary with this view; its policy and errors are set. CTOK_OK or CTOK_ERR_MEMORY. */
 ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view);
 
-/* ctok_decoder_set_context - ids before every stream (with the bytes that ctok_decoder_set_prefix gets afterwards): their text is dropped,
- * what they leave of the chain's state is that of a new stream. All ids are known, d is new. CTOK_OK or CTOK_ERR_MEMORY. */
-ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n);
+/* ctok_decoder_set_prefix - ids before every stream: their text is dropped; what they leave of the chain's state, or of an unfinished
+ * character, is that of a new stream. Of a plain vocabulary (view NULL) or chain only the first and the last ids are looked at.
+ * All ids are known, d is new. CTOK_OK or CTOK_ERR_MEMORY. */
+ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n);
 
 /* ctok_decoder_copy_heap - give `to`, which is a byte copy of `from`, heap memory of its own. On error `to` owns nothing. */
 ctok_status ctok_decoder_copy_heap(ctok_decoder *to, const ctok_decoder *from);

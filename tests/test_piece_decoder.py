@@ -1,7 +1,7 @@
 """Ids of a SentencePiece model to text: the kernel and the twin against the reference, whole and streamed."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctok._native.decode import IncrementalDecoder, step_many
@@ -98,6 +98,17 @@ def test_stream_by_any_policy_equals_the_whole(case, policy, errors):
     expected = whole(vocab, ids, errors=errors, utf8_policy=policy)
     for feed in all_feeds(ids)[:4]:
         assert streamed(vocab, feed, errors=errors, utf8_policy=policy)[0] == expected
+
+
+@settings(max_examples=120)
+@given(cases(), st.integers(0, 12), st.sampled_from(["maximal_subpart", "per_byte"]), st.booleans())
+@example(([*HEAD, *BYTES], Decoder(False, False, False, ""), [len(HEAD) + 0xE4, 0]), 2, "per_byte", False)  # ended by an empty text
+def test_text_after_prefix_ids_is_the_rest_of_the_whole_text(case, n, policy, skip):
+    pieces, record, ids = case
+    vocab, options = vocab_of(pieces, record), {"utf8_policy": policy, "skip_special_tokens": skip}
+    before = IncrementalDecoder(vocab, **options).decode(ids[:n])
+    got, _ = streamed(vocab, [ids[n:]], prefix_ids=ids[:n], **options)
+    assert before + got == whole(vocab, ids, **options)
 
 
 @settings(max_examples=80)

@@ -53,9 +53,8 @@ cdef extern from "ctok_decoder.h" nogil:
         uint64_t bad_id
     void ctok_decoder_reset(ctok_decoder *d)
     void ctok_decoder_free(ctok_decoder *d)
-    ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const uint8_t *p, size_t n)
     ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view)
-    ctok_status ctok_decoder_set_context(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n)
+    ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n)
     ctok_status ctok_decoder_whole(const ctok_decoder *options, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n,
                                    ctok_text *out, uint32_t *ends, size_t *bad_id, size_t *bad_byte)
     ctok_machine *ctok_decoder_machine(ctok_decoder *d)

@@ -14,16 +14,14 @@ from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from ctok._native.c_chain cimport CTOK_TOKEN_BEFORE_FIRST, ctok_view_token
 from ctok._native.c_decoder cimport (
-    CTOK_START_MACHINE, ctok_decoder_call, ctok_decoder_commit, ctok_decoder_copy_heap, ctok_decoder_depth, ctok_decoder_feed,
+    ctok_decoder_call, ctok_decoder_commit, ctok_decoder_copy_heap, ctok_decoder_depth, ctok_decoder_feed,
     ctok_decoder_free, ctok_decoder_held, ctok_decoder_queue, ctok_decoder_reset, ctok_decoder_rollback, ctok_decoder_set_chain,
-    ctok_decoder_set_context, ctok_decoder_set_prefix, ctok_pending, ctok_stops_scan)
+    ctok_decoder_set_prefix, ctok_pending, ctok_stops_scan)
 from ctok._native.c_pylong cimport ctok_pylong_u32
 from ctok._native.c_text cimport CTOK_ERRORS_STRICT, CTOK_PER_SUBPART, ctok_text, ctok_text_free, ctok_text_init
-from ctok._native.c_utf8 cimport ctok_utf8_tail
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_KNOWN, CTOK_TOKEN_SPECIAL, CTOK_TOKEN_UTF8, ctok_mem_fail_after, ctok_status, ctok_token)
+    CTOK_ERR_UTF8, CTOK_OK, CTOK_TOKEN_KNOWN, ctok_mem_fail_after, ctok_status, ctok_token)
 from ctok._native.texts cimport fill_text, texts_of
 
 from operator import index as _as_index
@@ -358,17 +356,11 @@ cdef object _feed(IncrementalDecoder self, object ids_or_id, bint final, bint de
 
 
 cdef int _set_prefix(IncrementalDecoder self, object prefix_ids) except -1:
-    """Keep what the prompt's last character lacks; only its last ids are looked at, all are checked."""
+    """Start every stream behind the prompt's ids."""
     cdef uint32_t stack_ids[STACK_IDS]
-    cdef uint8_t last[3]
-    cdef size_t i, k, n = 0, firsts = 0
+    cdef size_t i
     cdef Ids ids
-    cdef ctok_token t
-    cdef ctok_text first            # of the first token that has text, if it has another one there
-    cdef const uint8_t *end
-    cdef uint32_t flags = CTOK_TOKEN_BEFORE_FIRST
     looked_up = read_ids(prefix_ids, &ids, stack_ids, STACK_IDS)
-    ctok_text_init(&first, NULL, 0)
     try:
         if self.d.skip_unknown:
             drop_unknown(&self.vocab.v, &ids)
@@ -376,37 +368,9 @@ cdef int _set_prefix(IncrementalDecoder self, object prefix_ids) except -1:
             if ids.p[i] >= self.vocab.v.n_ids or not self.vocab.v.by_id[ids.p[i]].flags & CTOK_TOKEN_KNOWN:
                 raise UnknownIdError(f"id {looked_up[i]} at index {i} of prefix_ids is not in the vocabulary",
                                      id=_as_index(looked_up[i]), index=i)
-        if self.vocab.view != NULL and ctok_decoder_set_context(&self.d, &self.vocab.v, self.vocab.view, ids.p, ids.n) != CTOK_OK:
-            raise MemoryError("no memory for the decoder's prefix")
-        while self.vocab.view != NULL and self.vocab.view.chain.first_differs and firsts < ids.n and flags & CTOK_TOKEN_BEFORE_FIRST:
-            if not (self.d.skip_special and self.vocab.v.by_id[ids.p[firsts]].flags & CTOK_TOKEN_SPECIAL):
-                if ctok_view_token(self.vocab.view, ids.p[firsts], True, &first, &flags) != CTOK_OK:
-                    raise MemoryError("no memory for the decoder's prefix")
-            firsts += 1
-        i = 0 if self.d.start & CTOK_START_MACHINE else ids.n
-        while i > 0 and n < 3:
-            i -= 1
-            t = self.vocab.v.by_id[ids.p[i]]
-            if self.d.skip_special and t.flags & CTOK_TOKEN_SPECIAL:
-                continue
-            end = self.vocab.v.bytes + t.begin + t.len
-            if i < firsts:
-                t.flags = <uint8_t>flags
-                t.len = <uint32_t>first.n
-                end = first.p + first.n
-            if t.len and t.flags & CTOK_TOKEN_UTF8:
-                break
-            for k in range(t.len):
-                if n < 3:
-                    n += 1
-                    last[3 - n] = (end - 1 - k)[0]
-            if i < firsts:
-                break
-        k = ctok_utf8_tail(last + 3 - n, n)
-        if ctok_decoder_set_prefix(&self.d, last + 3 - k, k) != CTOK_OK:
+        if ctok_decoder_set_prefix(&self.d, &self.vocab.v, self.vocab.view, ids.p, ids.n) != CTOK_OK:
             raise MemoryError("no memory for the decoder's prefix")
     finally:
-        ctok_text_free(&first)
         free_ids(&ids)
     return 0
 
