@@ -24,7 +24,7 @@ def is_valid(
     """May this be a piece? Classes: 1 a blank, 2 goes with every script, 3 takes the script before it, 4 stands alone, else scripts."""
     if not 1 <= len(piece) <= max_length or any(char not in classes for char in piece):
         return False
-    scripts: list[int] = []
+    before = JOINS
     for at, char in enumerate(piece):
         if classes[char] == ALONE and len(piece) > 1:
             return False
@@ -36,9 +36,12 @@ def is_valid(
                 return False
             if not blanks_cut and len(piece) > 1 and at == len(piece) - 1 - edge:
                 return False
-        elif classes[char] >= SCRIPT:
-            scripts.append(classes[char])
-    return len(set(scripts)) <= 1
+            continue
+        here = before if classes[char] == INHERITS else classes[char]
+        if here >= SCRIPT and before >= SCRIPT and here != before:
+            return False
+        before = here
+    return True
 
 
 def seeds(words: Mapping[str, int], valid: Callable[[str], bool], most: int, size: int = 0) -> dict[str, float]:
