@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "ctok_utf8_wide.h"
+
 #if defined(__SSE2__)
 #include <tmmintrin.h> /* up to SSSE3: the functions that use it say so and are called only where the processor has it */
 #endif
@@ -249,8 +251,14 @@ __attribute__((target("ssse3"))) static inline void store8_ucs4(uint32_t *dst, _
             __m128i lanes[2];                                                                                          \
             unsigned count[2];                                                                                         \
             const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)(p + i));                                 \
-            if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(w, _mm_set1_epi8((char)0xF0)), w))) break;               \
-            characters16(p + i, lanes, count);                                                                         \
+            if (_mm_movemask_epi8(w) == 0) {                                                                           \
+                lanes[0] = _mm_unpacklo_epi8(w, _mm_setzero_si128());                                                  \
+                lanes[1] = _mm_unpackhi_epi8(w, _mm_setzero_si128());                                                  \
+                count[0] = count[1] = 8;                                                                               \
+            } else {                                                                                                   \
+                if (_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(w, _mm_set1_epi8((char)0xF0)), w))) break;           \
+                characters16(p + i, lanes, count);                                                                     \
+            }                                                                                                          \
             store8(out, lanes[0]);                                                                                     \
             out += count[0];                                                                                           \
             store8(out, lanes[1]);                                                                                     \
@@ -265,21 +273,19 @@ DEFINE_SHUFFLED(shuffled_ucs2, uint16_t, store8_ucs2)
 DEFINE_SHUFFLED(shuffled_ucs4, uint32_t, store8_ucs4)
 #else
 #define CAN_SHUFFLE 0
-static inline size_t not_shuffled(const uint8_t *p, size_t n, const void *dst, size_t *n_chars) {
-    (void)p, (void)n, (void)dst, (void)n_chars;
-    return 0;
-}
-#define shuffled_ucs1 not_shuffled
-#define shuffled_ucs2 not_shuffled
-#define shuffled_ucs4 not_shuffled
+#define shuffled_ucs1 not_wide
+#define shuffled_ucs2 not_wide
+#define shuffled_ucs4 not_wide
 #endif
 
-/* Shape of all three: what the shuffles can do; then 16 bytes at a time while 6 more are readable, so that there is a character behind
- * the block: every place is written and only starts move on, which scribbles on one element of it. The rest one by one. */
-#define DEFINE_TO_UCS(name, wide, is_astral, shuffled)                 \
+/* Shape of all three: what wide vectors can do, then what the shuffles can; then 16 bytes at a time while 6 more are readable, so that
+ * there is a character behind the block: every place is written and only starts move on, which scribbles on one element of it. The
+ * rest one by one. */
+#define DEFINE_TO_UCS(name, wide, is_astral, widest, shuffled)         \
     size_t name(const uint8_t *p, size_t n, wide *dst) {               \
-        size_t i = 0;                                                  \
-        wide *out = dst;                                               \
+        size_t i = 0, begun = 0;                                       \
+        if (n >= 160 && has_avx512()) i = widest(p, n, dst, &begun);   \
+        wide *out = dst + begun;                                       \
         while (n - i >= 22) {                                          \
             if (n - i >= 52 && CAN_SHUFFLE) {                          \
                 size_t n_chars = 0;                                    \
@@ -325,9 +331,9 @@ static inline size_t not_shuffled(const uint8_t *p, size_t n, const void *dst, s
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs1, uint8_t)
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs2, uint16_t)
 DEFINE_ONE_BY_ONE(ctok_utf8_to_ucs4, uint32_t)
-DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, NEVER, shuffled_ucs1)
-DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, NEVER, shuffled_ucs2)
-DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, has_astral16, shuffled_ucs4)
+DEFINE_TO_UCS(ctok_utf8_to_ucs1, uint8_t, NEVER, wide_ucs1, shuffled_ucs1)
+DEFINE_TO_UCS(ctok_utf8_to_ucs2, uint16_t, NEVER, wide_ucs2, shuffled_ucs2)
+DEFINE_TO_UCS(ctok_utf8_to_ucs4, uint32_t, has_astral16, wide_ucs4, shuffled_ucs4)
 
 /* ---- fixed width -> UTF-8 ---- */
 
@@ -505,59 +511,10 @@ DEFINE_MOVE16(move16_ucs4, uint32_t, narrow16_ucs4, is_bmp16_ucs4, put16_ucs4)
 DEFINE_FROM_UCS(static, from_ucs2, uint16_t, move16_ucs2, unit2_at)
 DEFINE_FROM_UCS(static, from_ucs4, uint32_t, move16_ucs4, unit4_at)
 
-#if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(CTOK_NO_AVX512)
-#include <immintrin.h>
-
-#include "ctok_cpu.h"
-
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
-
-#define has_avx512() ctok_cpu_avx512()
-
-/* The byte of a character's end that holds its six bits from `low` on. */
-AVX512 static inline __m512i end_byte(__m512i c, unsigned low) {
-    return _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(c, low), _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
-}
-
-/* Bytes from the first to the last, each in the low bits of a word of its own, as one word. */
-AVX512 static inline __m512i joined3(__m512i first, __m512i second, __m512i third) {
-    return _mm512_or_si512(_mm512_or_si512(first, _mm512_slli_epi32(second, 8)), _mm512_slli_epi32(third, 16));
-}
-
-/* move16 of characters in words: each word is made its bytes, and those that count are moved together. */
-AVX512 static inline size_t move16_avx512(uint8_t *dst, __m512i c) {
-    const __mmask16 two = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7F)), three = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7FF));
-    if (two == 0) {
-        _mm_storeu_si128((__m128i *)(void *)dst, _mm512_cvtepi32_epi8(c));
-        return 16;
-    }
-    if (_mm512_cmpeq_epi32_mask(_mm512_and_si512(c, _mm512_set1_epi32((int)0xFFFFF800)), _mm512_set1_epi32(0xD800))) return 0;
-    const __mmask16 four = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0xFFFF));
-    const __m512i last = end_byte(c, 0), middle = end_byte(c, 6), zero = _mm512_setzero_si512();
-    __m512i bytes = _mm512_mask_mov_epi32(c, two, joined3(_mm512_or_si512(_mm512_srli_epi32(c, 6), _mm512_set1_epi32(0xC0)), last, zero));
-    __m512i count = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
-    bytes = _mm512_mask_mov_epi32(bytes, three, joined3(_mm512_or_si512(_mm512_srli_epi32(c, 12), _mm512_set1_epi32(0xE0)), middle, last));
-    count = _mm512_mask_mov_epi32(count, three, _mm512_set1_epi32(0xFFFFFF));
-    if (four) {
-        const __m512i first = _mm512_or_si512(_mm512_srli_epi32(c, 18), _mm512_set1_epi32(0xF0));
-        bytes = _mm512_mask_mov_epi32(bytes, four, _mm512_or_si512(joined3(first, end_byte(c, 12), middle), _mm512_slli_epi32(last, 24)));
-        count = _mm512_mask_mov_epi32(count, four, _mm512_set1_epi32(-1));
-    }
-    const __mmask64 counts = _mm512_movepi8_mask(count);
-    _mm512_storeu_si512(dst, _mm512_maskz_compress_epi8(counts, bytes));
-    return (size_t)__builtin_popcountll(counts);
-}
-
-AVX512 static inline size_t move16_ucs2_avx512(uint8_t *dst, const uint16_t *s) {
-    return move16_avx512(dst, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)s)));
-}
-
-AVX512 static inline size_t move16_ucs4_avx512(uint8_t *dst, const uint32_t *s) { return move16_avx512(dst, _mm512_loadu_si512(s)); }
-
+#if CTOK_UTF8_WIDE
 DEFINE_FROM_UCS(AVX512 static, from_ucs2_avx512, uint16_t, move16_ucs2_avx512, unit2_at)
 DEFINE_FROM_UCS(AVX512 static, from_ucs4_avx512, uint32_t, move16_ucs4_avx512, unit4_at)
 #else
-#define has_avx512() 0
 #define from_ucs2_avx512 from_ucs2
 #define from_ucs4_avx512 from_ucs4
 #endif
