@@ -535,8 +535,10 @@ ctok_status ctok_decoder_whole(const ctok_decoder *options, const ctok_vocab *v,
     ctok_status status = view != NULL ? ctok_decoder_set_chain(&d, view) : CTOK_OK;
     if (status == CTOK_OK) status = ctok_decoder_feed(&d, v, ids, n, 1, &call);
     if (status == CTOK_OK) status = ctok_text_append(out, text.p, text.n);
-    if (status == CTOK_OK && ends != NULL)
+    if (status == CTOK_OK && ends != NULL && n > 0) {
         for (size_t i = 0; i < n; i++) ends[i] = ctok_decoder_queue(&d)[i].end;
+        ends[n - 1] = (uint32_t)text.n; /* also what the end of a fused text adds */
+    }
     *bad_id = status == CTOK_ERR_UTF8 ? (size_t)call.bad_id : call.consumed;
     *bad_byte = (size_t)call.bad_byte;
     ctok_text_free(&text);

@@ -57,6 +57,7 @@ def restored(dec, vocab, options):
 
 @settings(max_examples=100)
 @given(chains(st.one_of(parts.simple_steps, parts.regex_steps)), parts.token_lists)
+@example(records.Sequence([records.Fuse(), records.CTC("x", "y", False), records.CTC("", "", True)]), ["x"])  # an empty token is none
 def test_whole_decoding_of_any_chain_equals_the_reference(record, tokens):
     pytest.importorskip("tokenizers")
     assume(not parts.panics(record, tokens))
@@ -155,6 +156,7 @@ def test_forged_state_is_refused_or_harmless(record, tokens, noise, data):
 
 @settings(max_examples=100)
 @given(chains(parts.simple_steps), parts.token_lists, st.sampled_from([None, *POLICIES]))
+@example(records.Sequence([records.Fuse(), records.Replace(records.String(""), "a")]), ["x"], None)
 def test_spans_cover_the_text_in_order(record, tokens, policy):
     vocab, ids = vocab_of(tokens)
     table = build_decoder(record, vocab).vocab

@@ -69,7 +69,7 @@ def _op(
 
 
 def _ops(steps: Iterable[Record]) -> Iterator[Op]:
-    joined = False  # all tokens are one, which is the first and the last
+    joined = False  # all tokens are one, which is the first and the last; or none, where an empty one was dropped
     for step in steps:
         make = _MAKERS.get(type(step))
         if make is None:
@@ -118,7 +118,7 @@ def _of_ctc(step: records.CTC, joined: bool) -> list[Op]:
     if step.cleanup:
         ops += _cleanup()
         ops += _replace(step.word_delimiter_token, " ") if step.word_delimiter_token else [_op("between", put=" ", flag=True)]
-    return ops if joined else [*ops, _op("drop")]
+    return [*ops, _op("drop")]
 
 
 _MAKERS: dict[type, Callable[..., list[Op]]] = {
