@@ -157,6 +157,7 @@ def test_forged_state_is_refused_or_harmless(record, tokens, noise, data):
 @settings(max_examples=100)
 @given(chains(parts.simple_steps), parts.token_lists, st.sampled_from([None, *POLICIES]))
 @example(records.Sequence([records.Fuse(), records.Replace(records.String(""), "a")]), ["x"], None)
+@example(records.Sequence([records.WordPiece("##", False), records.ByteFallback()]), ["<0x41>"], None)  # a byte only as the first
 def test_spans_cover_the_text_in_order(record, tokens, policy):
     vocab, ids = vocab_of(tokens)
     table = build_decoder(record, vocab).vocab

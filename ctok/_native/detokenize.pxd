@@ -27,6 +27,9 @@ cdef struct DecodeFault:
 cdef ctok_status decode_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil
 
+# Whether ids must be decoded one by one as a stream, because more than the start is not as in the table of tokens.
+cdef bint is_by_decoder(const ctok_view *view) noexcept nogil
+
 # Append the text of the tokens at the start of a text that are not as in the table; *used: how many; `lens` (or NULL) gets the bytes of
 # each. CTOK_OK or CTOK_ERR_MEMORY.
 cdef ctok_status first_tokens(const ctok_vocab *v, const ctok_view *view, const uint32_t *ids, size_t n, bint skip_special, ctok_text *out,

@@ -93,6 +93,11 @@ cdef ctok_status first_tokens(const ctok_vocab *v, const ctok_view *view, const 
     return CTOK_OK
 
 
+cdef bint is_by_decoder(const ctok_view *view) noexcept nogil:
+    cdef const ctok_chain *chain = view.chain
+    return not chain.plain or (chain.first_differs and view.pieces == NULL and (chain.has_bytes or chain.has_raw))
+
+
 cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n, const DecodeHow *how, ctok_text *out, bint *ascii,
                              DecodeFault *fault) noexcept nogil:
     """The text by a chain. Where only the first token and the start of the text are different, all the rest is plain."""
@@ -101,7 +106,7 @@ cdef ctok_status _chain_text(const ctok_vocab *v, const uint32_t *ids, size_t n,
     cdef size_t after = 0
     cdef uint32_t flags = CTOK_TOKEN_ASCII
     cdef ctok_status status
-    if not chain.plain or (chain.first_differs and how.view.pieces == NULL and (chain.has_bytes or chain.has_raw)):
+    if is_by_decoder(how.view):
         memset(&options, 0, sizeof(options))
         options.errors = how.errors
         options.policy = CTOK_PER_SUBPART if how.errors == CTOK_ERRORS_STRICT else how.policy

@@ -10,7 +10,8 @@ from ctok._native.c_text cimport (
 from ctok._native.c_utf8 cimport CTOK_UTF8_OPEN, ctok_utf8_step
 from ctok._native.c_vocab cimport (
     CTOK_ERR_MEMORY, CTOK_OK, CTOK_TOKEN_SPECIAL, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free, ctok_token)
-from ctok._native.detokenize cimport DecodeFault, DecodeHow, check_decoded, decode_str, drop_lead, first_tokens, parse_how
+from ctok._native.detokenize cimport (
+    DecodeFault, DecodeHow, check_decoded, decode_str, drop_lead, first_tokens, is_by_decoder, parse_how)
 from ctok._native.readids cimport Ids, free_ids, read_ids
 from ctok._native.tokenbytes cimport append_tokens, spoil_bad_runs, spoil_joints
 from ctok._native.vocab cimport Vocab
@@ -155,7 +156,7 @@ cpdef tuple decode_spans(Vocab vocab, ids, bint skip_special, str errors, policy
     try:
         if lens == NULL:
             raise MemoryError("no memory for the spans")
-        if vocab.view != NULL and not vocab.view.chain.plain:
+        if vocab.view != NULL and is_by_decoder(vocab.view):
             _chain_parts(vocab, &a, &how, &raw, lens, ids)
         else:
             _plain_parts(vocab, &a, &how, &raw, lens, ids)
