@@ -51,6 +51,15 @@ def test_look_ups_find_ordinary_special_and_added_tokens():
     assert tok.special_tokens == {"<s>": 400}
 
 
+def test_token_of_an_id_is_the_same_the_second_time():
+    tok = ctok_of({**BYTES, b"ab": 300}, GPT2, {"<s>": 400})
+    for _ in range(2):
+        assert [tok.id_to_token(number) for number in (300, 97, 0xFF, 400, True)] == ["ab", "a", "\ufffd", "<s>", "\x01"]
+        for wrong, error in ((97.0, TypeError), ("97", TypeError), (None, TypeError), (301, UnknownIdError), (-1, UnknownIdError)):
+            with pytest.raises(error):
+                tok.id_to_token(wrong)
+
+
 @pytest.mark.parametrize("token", ["", b"", "abc", b"\xff\xff", "\ud800", "<s", "<S>"])
 def test_token_that_does_not_exist_raises(token):
     tok = ctok_of(BYTES, GPT2, {"<s>": 400})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._record import FLAGS, NUMBERS, Encoding, added, changed, make, numbers_of, repeated
+from ._record import FLAGS, NUMBERS, Encoding, changed, filled, make, numbers_of, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ..
         if encoding._token is not str and token is str:
             token = encoding._token
         if encoding._token in (str, token):
-            names.update((n + i, name) for i, name in encoding._names.items())
+            names.update(zip(map(n.__add__, encoding._names), encoding._names.values(), strict=True) if n else encoding._names)
         else:  # of another tokenizer: all tokens by name
             names.update((n + i, name) for i, name in enumerate(encoding.tokens))
         n += len(encoding)
@@ -199,7 +199,7 @@ def pad(
         return encoding
     padded = changed(encoding, overflowing=())
     if missing:
-        filling = added([(pad_id, pad_token)] * missing, pad_type_id, encoding.unit, attention=0)
+        filling = filled(pad_id, pad_token, missing, pad_type_id, encoding.unit)
         padded = _concatenated([padded, filling] if direction == "right" else [filling, padded], ())
     if encoding._overflowing == ():
         return padded

@@ -242,7 +242,10 @@ class Encoding:
 
 # ---- for the other files of this package, and for post-processors ----
 
-_PUT = [getattr(Encoding, name).__set__ for name in Encoding.__slots__]  # past the __setattr__ that makes it immutable
+# Past the __setattr__ that makes it immutable; one by one, because several encodings are made for each text.
+_put_columns, _put_names, _put_overflowing, _put_ranges, _put_token, _put_unit = (
+    getattr(Encoding, name).__set__ for name in Encoding.__slots__
+)
 
 
 def numbers_of(column: Buffer) -> memoryview:
@@ -265,8 +268,12 @@ def make(
 ) -> Encoding:
     """Return an encoding of these parts, which are not looked at."""
     new = object.__new__(Encoding)
-    for put, value in zip(_PUT, (columns, names, overflowing, ranges, token, unit), strict=True):
-        put(new, value)
+    _put_columns(new, columns)
+    _put_names(new, names)
+    _put_overflowing(new, overflowing)
+    _put_ranges(new, ranges)
+    _put_token(new, token)
+    _put_unit(new, unit)
     return new
 
 
@@ -285,14 +292,21 @@ def changed(encoding: Encoding, **parts: Any) -> Encoding:
     )
 
 
-def added(pairs: Iterable[tuple[int, str]], type_id: int, unit: str, attention: int = 1) -> Encoding:
+def added(pairs: Iterable[tuple[int, str]], type_id: int, unit: str) -> Encoding:
     """Return the encoding of (id, token) that stand for no part of a text."""
     listed = list(pairs)
     n = len(listed)
     nothing = repeated(0, n)
-    ids = memoryview(b"".join([bytes(repeated(number, 1)) for number, _ in listed])).cast("I") if n else repeated(0, 0)
-    columns = (ids, repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n), memoryview(bytes([attention]) * n), memoryview(b"\1" * n))
-    return make(columns, str, {i: token for i, (_, token) in enumerate(listed)}, {}, (), unit)
+    ids = memoryview(b"".join([number.to_bytes(4, byteorder) for number, _ in listed])).cast("I") if n else nothing
+    columns = (ids, repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n), memoryview(b"\1" * n), memoryview(b"\1" * n))
+    return make(columns, str, dict(enumerate([token for _, token in listed])), {}, (), unit)
+
+
+def filled(token_id: int, token: str, n: int, type_id: int, unit: str) -> Encoding:
+    """Return the encoding of n times one token that pads."""
+    nothing = repeated(0, n)
+    numbers = (repeated(token_id, n), repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n))
+    return make((*numbers, memoryview(bytes(n)), memoryview(b"\1" * n)), str, dict.fromkeys(range(n), token), {}, (), unit)
 
 
 def restore(

@@ -85,6 +85,14 @@ def _typed(encoding: Encoding, type_id: int) -> Encoding:
     return changed(encoding, type_ids=repeated(type_id, len(encoding)))
 
 
+def _placed(encoding: Encoding, sequence: int) -> Encoding:
+    """Give a text and the pieces that overflow from it the number `sequence`, and the text that type id."""
+    if encoding._overflowing != ():
+        return _typed(_with_pieces(encoding, lambda one: _numbered(one, sequence)), sequence)
+    n = len(encoding)
+    return changed(encoding, type_ids=repeated(sequence, n), ranges={**encoding._ranges, sequence: (0, n)})
+
+
 def _numbered(encoding: Encoding, sequence: int) -> Encoding:
     return changed(encoding, ranges={**encoding._ranges, sequence: (0, len(encoding))})
 
@@ -142,7 +150,7 @@ def _roberta(record: specs.RobertaProcessing) -> Step:
 
 def _template(record: specs.TemplateProcessing) -> Step:
     tokens = {token.id: token for token in record.special_tokens}
-    made: dict[tuple[Record, str], Encoding] = {}  # what stands for a piece, in spans of a unit
+    made: dict[tuple[int, str], Encoding] = {}  # what stands for a piece (by its identity: the record keeps it), in spans of a unit
     for piece in (*record.single, *record.pair):
         if isinstance(piece, specs.SpecialPiece) and piece.id not in tokens:
             raise SpecError(f"the template uses {piece.id!r}, which is not among its special tokens")
@@ -162,10 +170,11 @@ def _template(record: specs.TemplateProcessing) -> Step:
                 encodings[i] = changed(one, type_ids=repeated(piece.type_id, len(one)), ranges=ranges)
                 parts.append(encodings[i])
             elif add_special_tokens:
-                if (piece, unit) not in made:
+                key = id(piece), unit
+                if key not in made:
                     token = tokens[piece.id]
-                    made[piece, unit] = added(zip(token.ids, token.tokens, strict=True), piece.type_id, unit)
-                parts.append(made[piece, unit])
+                    made[key] = added(zip(token.ids, token.tokens, strict=True), piece.type_id, unit)
+                parts.append(made[key])
         return parts
 
     return step
@@ -282,10 +291,7 @@ class PostProcessor:
             return merge([_numbered(first, 0), _numbered(second, 1)])
         encodings = [first] if second is None else [first, second]
         if not self._sets_all or any(encoding._overflowing != () for encoding in encodings):
-            encodings = [
-                _typed(_with_pieces(encoding, lambda one, i=i: _numbered(one, i)), i)  # type: ignore[misc]
-                for i, encoding in enumerate(encodings)
-            ]
+            encodings = [_placed(encoding, i) for i, encoding in enumerate(encodings)]
         for step in self._steps:
             encodings = step(encodings, add_special_tokens)
         return merge(encodings)

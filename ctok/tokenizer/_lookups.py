@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index as as_index
+
 from .._native.pipeline import Pipeline
 from ..errors import UnknownTokenError
 
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
 class LookUps(Pipeline):
     """The part of `Tokenizer` that looks things up."""
 
-    __slots__ = ("_lazy_added_ids", "spec")
+    __slots__ = ("_lazy_added_ids", "_spelled", "spec")
 
     spec: Spec
     _lazy_added_ids: frozenset[int] | None
+    _spelled: dict[int, str]  # the tokens that were asked for
 
     # ---- what it is ----
 
@@ -73,11 +76,19 @@ class LookUps(Pipeline):
         The tokens of .tiktoken files are bytes: those that are no text by themselves have U+FFFD in it. Raises `UnknownIdError` for an id
         that does not exist.
         """
+        found = self._spelled.get(as_index(token_id))
+        return self._spell(token_id) if found is None else found
+
+    def _spell(self, token_id: int) -> str:
+        raw = self.vocab.token(token_id)
         if self.decoding is not None and self.decoding.byte_level and token_id not in self._added_ids:
             from ..stagespecs.spelling import spell
 
-            return spell(self.vocab.token(token_id))
-        return self.vocab.token(token_id).decode("utf-8", "replace")
+            text = spell(raw)
+        else:
+            text = raw.decode("utf-8", "replace")
+        self._spelled[token_id] = text
+        return text
 
     def is_special(self, token_id: int) -> bool:
         """Return whether the id exists and is that of a special token."""

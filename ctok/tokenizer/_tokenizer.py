@@ -76,6 +76,7 @@ class Tokenizer(Many):
         object.__setattr__(self, "spec", spec)
         object.__setattr__(self, "_origin", origin)
         object.__setattr__(self, "_lazy_added_ids", None)
+        object.__setattr__(self, "_spelled", {})
         object.__setattr__(self, "_lazy_aligner", None)
         return self
 

@@ -10,7 +10,6 @@ from ._ids import ids_of, is_sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 __all__ = ["Decoder"]
@@ -63,24 +62,26 @@ class Decoder(Encoder):
             ids = ids_of(row)
             self._check(ids)
             engine = self._loaded()
-            if form is str or form is bytes:
-                text = engine.tokenizer.decode(ids)
-                return text if form is str else text.encode()
-            pieces = [(engine.piece(number), number) for number in ids]
+            raws = None
         else:
             engine = self._loaded()
             raws = [raw_of(piece, IN_LIST) for piece in row]
-            pieces = [(raw, engine.number(raw)) for raw in raws]
-        found = engine.decoded(pieces)
+            ids = list(map(engine.number, raws))
+        if (form is str or form is bytes) and (raws is None or engine.record.unk_id not in ids):  # an unknown piece is its own text
+            text = engine.tokenizer.decode(ids)
+            return text.encode() if form is bytes or are_bytes else text
+        found = engine.decoded(list(zip(map(engine.piece, ids) if raws is None else raws, ids, strict=True)))
         if form is str or form is bytes:
             return found.raw_text if form is bytes or are_bytes else found.raw_text.decode()
         if form == "offset_mapping":
             return offset_mapping(found, return_bytes or are_bytes, with_text=True)
         return found if form == "proto" else found.SerializeToString()
 
-    def _check(self, ids: Iterable[int]) -> None:
+    def _check(self, ids: list[int]) -> None:
         """Refuse ids that the model does not have."""
         size = 0 if self._engine is None else len(self._engine.types)
+        if not ids or (min(ids) >= 0 and max(ids) < size):
+            return
         for i, number in enumerate(ids):
             if not 0 <= number < size:
                 raise PieceIndexError("OUT_OF_RANGE: piece id is out of range.", id=number, index=i)

@@ -37,10 +37,10 @@ def ids_of(given: Any) -> list[int]:
     if isinstance(given, (str, bytes)) or not hasattr(given, "__getitem__") or not is_sequence(given):
         raise TypeError(WRONG)
     try:
-        ids = [index(number) for number in given]
+        ids = list(map(index, given))
     except TypeError:
         raise TypeError(WRONG) from None
-    if any(not -MOST - 1 <= number <= MOST for number in ids):
+    if ids and not (-MOST - 1 <= min(ids) and max(ids) <= MOST):
         raise TypeError(WRONG)
     return ids
 

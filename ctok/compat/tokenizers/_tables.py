@@ -14,15 +14,20 @@ __all__ = ["Texts"]
 
 
 class Texts:
-    """The tokens of a model as its file spells them. Immutable; what is looked up by id needs 4 bytes an id, made at the first look-up."""
+    """The tokens of a model as its file spells them. Immutable; what is looked up by id needs 4 bytes an id, made at the first look-up.
 
-    __slots__ = ("_by_id", "_data", "_ends", "_ids", "table")
+    What was found is remembered: the same few tokens are asked for again and again.
+    """
+
+    __slots__ = ("_by_id", "_data", "_ends", "_found", "_ids", "_texts", "table")
 
     def __init__(self, table: TokenTable) -> None:
         self.table = table
         self._data = bytes(table.data) if isinstance(table.data, bytes) else memoryview(table.data)
         self._ends, self._ids = _numbers(table.ends), _numbers(table.ids)
         self._by_id: array[int] | None = None
+        self._found: dict[str, int] = {}
+        self._texts: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -32,6 +37,14 @@ class Texts:
 
     def find(self, text: str) -> int | None:
         """Return the id of a token, or None; of several with one text the last one's."""
+        found = self._found.get(text)
+        if found is None:
+            found = self._search(text)
+            if found is not None:
+                self._found[text] = found
+        return found
+
+    def _search(self, text: str) -> int | None:
         try:
             wanted = text.encode()
         except UnicodeEncodeError:
@@ -47,6 +60,14 @@ class Texts:
 
     def text(self, number: int) -> str | None:
         """Return the token of an id, or None."""
+        found = self._texts.get(number)
+        if found is None:
+            found = self._read(number)
+            if found is not None:
+                self._texts[number] = found
+        return found
+
+    def _read(self, number: int) -> str | None:
         if self._by_id is None:
             by_id = array("I", bytes(4 * (max(self._ids, default=-1) + 1)))
             for index, found in enumerate(self._ids, 1):
