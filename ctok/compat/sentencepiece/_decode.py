@@ -42,6 +42,9 @@ class Decoder(Encoder):
         return_bytes
             Of ``"offset_mapping"``: count bytes instead of characters.
         """
+        plain = return_type is out_type is num_threads is thread_pool is return_bytes is None
+        if plain and type(input) is list and input and type(input[0]) is int:
+            return self._decode_row(input, str, False, False, False)  # what is asked for most
         form = form_of(return_type, out_type, str)
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes is only supported when return_type='offset_mapping'")
