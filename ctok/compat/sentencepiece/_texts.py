@@ -27,11 +27,12 @@ def _block(tag: int, data: bytes) -> bytes:
 
 
 class _Message:
-    """Compares by its bytes. Attributes cannot be set."""
+    """Compares by its bytes, which are written when they are asked for. Attributes cannot be set."""
 
-    __slots__ = ("_data",)
+    __slots__ = ()
 
-    _data: bytes
+    def _written(self) -> bytes:
+        raise NotImplementedError
 
     def _keep(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -42,17 +43,17 @@ class _Message:
 
     def SerializeToString(self) -> bytes:
         """Return the message as a protocol buffer."""
-        return self._data
+        return self._written()
 
     def SerializeAsString(self) -> bytes:
         """Return the message as a protocol buffer."""
-        return self._data
+        return self._written()
 
     def __eq__(self, other: object) -> bool:
-        return self._data == other._data if type(self) is type(other) else NotImplemented
+        return self._written() == other._written() if isinstance(other, _Message) and type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._data)
+        return hash(self._written())
 
 
 class SentencePiece(_Message):
@@ -79,9 +80,12 @@ class SentencePiece(_Message):
     end: int
 
     def __init__(self, piece: bytes, id: int, surface: bytes | None, begin: int, end: int) -> None:
-        places = b"\x20" + _number(begin) + b"\x28" + _number(end)
-        data = _block(0x0A, piece) + b"\x10" + _number(id) + (b"" if surface is None else _block(0x1A, surface)) + places
-        self._keep(raw_piece=piece, id=id, raw_surface=surface, begin=begin, end=end, _data=data)
+        self._keep(raw_piece=piece, id=id, raw_surface=surface, begin=begin, end=end)
+
+    def _written(self) -> bytes:
+        places = b"\x20" + _number(self.begin) + b"\x28" + _number(self.end)
+        surface = b"" if self.raw_surface is None else _block(0x1A, self.raw_surface)
+        return _block(0x0A, self.raw_piece) + b"\x10" + _number(self.id) + surface + places
 
     @property
     def piece(self) -> str:
@@ -106,22 +110,25 @@ class SentencePieceText(_Message):
         The text.
     pieces
         Tuple of `SentencePiece`.
-    score
-        Of n-best results; else 0.0.
     """
 
-    __slots__ = ("pieces", "raw_text", "score")
+    __slots__ = ("_score", "pieces", "raw_text")
 
     raw_text: bytes
     pieces: tuple[SentencePiece, ...]
-    score: float
+    _score: float | None  # None: not said
 
     def __init__(self, text: bytes, pieces: Iterable[SentencePiece], score: float | None = None) -> None:
-        kept = tuple(pieces)
-        data = _block(0x0A, text) + b"".join([_block(0x12, piece._data) for piece in kept])
-        if score is not None:
-            data += b"\x1d" + pack("<f", score)
-        self._keep(raw_text=text, pieces=kept, score=score or 0.0, _data=data)
+        self._keep(raw_text=text, pieces=tuple(pieces), _score=score)
+
+    def _written(self) -> bytes:
+        score = b"" if self._score is None else b"\x1d" + pack("<f", self._score)
+        return _block(0x0A, self.raw_text) + b"".join([_block(0x12, piece._written()) for piece in self.pieces]) + score
+
+    @property
+    def score(self) -> float:
+        """Of n-best results; else 0.0."""
+        return self._score or 0.0
 
     @property
     def text(self) -> str:
@@ -146,8 +153,10 @@ class NBestSentencePieceText(_Message):
     nbests: tuple[SentencePieceText, ...]
 
     def __init__(self, nbests: Iterable[SentencePieceText]) -> None:
-        kept = tuple(nbests)
-        self._keep(nbests=kept, _data=b"".join([_block(0x0A, text._data) for text in kept]))
+        self._keep(nbests=tuple(nbests))
+
+    def _written(self) -> bytes:
+        return b"".join([_block(0x0A, text._written()) for text in self.nbests])
 
     def __repr__(self) -> str:
         return f"NBestSentencePieceText(nbests={list(self.nbests)!r})"
