@@ -352,7 +352,8 @@ ctok_status ctok_decoder_set_chain(ctok_decoder *d, const ctok_view *view) {
 }
 
 /* Feed ids one by one, whose text nobody wants; up to the first after which the start of a text is behind, or all of them. */
-static ctok_status feed_prompt(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n, int all, size_t *used) {
+static ctok_status feed_prompt(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n, int all,
+                               size_t *used) {
     uint8_t first[256];
     ctok_text out;
     ctok_decoder_call call = {.view = view, .out = &out};
@@ -367,7 +368,8 @@ static ctok_status feed_prompt(ctok_decoder *d, const ctok_vocab *v, const ctok_
     return status;
 }
 
-/* How many of the last ids can have to do with what is held after them: none before a token that is text by itself, or before three bytes. */
+/* How many of the last ids can have to do with what is held after them: none before a token that is text by itself, or before three
+ * bytes. */
 static size_t last_ids(const ctok_decoder *d, const ctok_vocab *v, const ctok_id *ids, size_t n) {
     size_t k = 0;
     for (uint32_t bytes = 0; k < n && bytes < 3; k++) {
