@@ -4,10 +4,12 @@ import base64
 import copy
 import gc
 import json
+import os
 import pickle
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -85,7 +87,8 @@ def test_a_larger_vocabulary_leaves_the_ints_of_a_smaller_one(tmp_path):
                 assert large.decode(large.encode(text)) == text
         assert [str(number) for number in ids] == kept == [str(number) for number in small.encode("bytes, one by one \\u00e4")]
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "bytes.tiktoken")], check=True)
+    env = {**os.environ, "PYTHONPATH": str(Path(ctok.__file__).resolve().parent.parent)}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "bytes.tiktoken")], cwd=tmp_path, env=env, check=True)
 
 
 @pytest.mark.parametrize("lines", [120_000, 700_000])
