@@ -42,13 +42,12 @@ class Decoder(Encoder):
         return_bytes
             Of ``"offset_mapping"``: count bytes instead of characters.
         """
-        plain = return_type is out_type is num_threads is thread_pool is return_bytes is None
-        if plain and type(input) is list and input and type(input[0]) is int:
-            return self._decode_row(input, str, False, False, False)  # what is asked for most
         form = form_of(return_type, out_type, str)
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes is only supported when return_type='offset_mapping'")
         self._threads(num_threads, thread_pool)
+        if form in FORMS and type(input) is list and input and type(input[0]) is int:  # one row of ids: what is asked for most
+            return self._decode_row(input, form, bool(return_bytes), False, False)
         given = [] if input is None or (isinstance(input, (str, bytes)) and not input) else input
         given = given if is_sequence(given) else [given]
         is_batch = given.ndim > 1 if hasattr(given, "ndim") else len(given) > 0 and is_sequence(given[0])

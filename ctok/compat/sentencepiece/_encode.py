@@ -174,14 +174,14 @@ class Encoder:
         return self._path(raw_of(text), how)[2][0]
 
     def _pieces(self, text: Any, how: How) -> list[Any]:
+        raw, engine = raw_of(text), self._loaded()
         if how.form is str and not how.sampling and isinstance(text, str):
-            engine = self._loaded()
-            ids = engine.tokenizer.encode(text)
+            ids = self._ids(text, how)
             if engine.record.unk_id not in ids:  # which is called what it covers
                 ids = _with_ends(ids, *engine.around(how.add_bos, how.add_eos), how.reverse)
                 return list(map(engine.tokenizer.id_to_token, ids))
-        normalized, _, (ids, ends) = self._path(raw_of(text), how)
-        return self._shown(self._loaded().names(normalized, ids, ends), how)
+        normalized, _, (ids, ends) = self._path(raw, how)
+        return self._shown(engine.names(normalized, ids, ends), how)
 
     def _shown(self, pieces: list[bytes], how: How) -> list[Any]:
         """Pieces, given in UTF-8, as they are asked for."""
