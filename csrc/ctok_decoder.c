@@ -115,7 +115,7 @@ void ctok_decoder_reset(ctok_decoder *d) {
     if (d->start & CTOK_START_MACHINE) ctok_machine_reset(&d->more->machine);
     d->n_held = d->prefix[3];
     if (d->n_held > 0 && d->policy == CTOK_PER_RUN) {
-        memcpy(d->more->run, d->prefix, d->n_held); /* room since ctok_decoder_set_prefix */
+        memcpy(d->more->run, d->prefix, d->n_held); /* room since ctok_decoder_set_prefix, where it was held */
     } else {
         memcpy(d->held, d->prefix, 3);
     }
@@ -382,13 +382,12 @@ static size_t last_ids(const ctok_decoder *d, const ctok_vocab *v, const ctok_id
 }
 
 /* What is held now, as far as it is an unfinished character, stands before every stream. */
-static ctok_status keep_unfinished(ctok_decoder *d) {
-    const uint8_t *held = d->n_held > 0 && d->policy == CTOK_PER_RUN ? d->more->run : d->held;
+static void keep_unfinished(ctok_decoder *d) {
+    const uint8_t *held = ctok_decoder_held(d);
     const size_t n = ctok_utf8_tail(held, d->n_held);
     memset(d->prefix, 0, sizeof d->prefix);
-    memcpy(d->prefix, held + d->n_held - n, n);
+    if (n > 0) memcpy(d->prefix, held + d->n_held - n, n);
     d->prefix[3] = (uint8_t)n;
-    return n > 0 && d->policy == CTOK_PER_RUN ? grow_run(d, 0, 3) : CTOK_OK;
 }
 
 ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const ctok_vocab *v, const ctok_view *view, const ctok_id *ids, size_t n) {
@@ -406,8 +405,9 @@ ctok_status ctok_decoder_set_prefix(ctok_decoder *d, const ctok_vocab *v, const 
         const size_t last = last_ids(d, v, ids + used, n - used);
         if (last < n - used) ctok_decoder_reset(d); /* whatever was held ends before those */
         status = feed_prompt(d, v, view, ids + n - last, last, 1, &used);
+        if (status == CTOK_OK) keep_unfinished(d);
     }
-    if (status == CTOK_OK) status = m != NULL ? ctok_machine_set_start(m) : keep_unfinished(d);
+    if (m != NULL && status == CTOK_OK) status = ctok_machine_set_start(m);
     if (m != NULL) m->errors = errors;
     d->errors = errors;
     d->stops = stops;

@@ -284,7 +284,7 @@ DEFINE_SHUFFLED(shuffled_ucs4, uint32_t, store8_ucs4)
 #define DEFINE_TO_UCS(name, wide, is_astral, widest, shuffled)         \
     size_t name(const uint8_t *p, size_t n, wide *dst) {               \
         size_t i = 0, begun = 0;                                       \
-        if (n >= 160 && has_avx512()) i = widest(p, n, dst, &begun);   \
+        if (n >= CTOK_UTF8_WIDE_LEAST && has_avx512()) i = widest(p, n, dst, &begun); \
         wide *out = dst + begun;                                       \
         while (n - i >= 22) {                                          \
             if (n - i >= 52 && CAN_SHUFFLE) {                          \

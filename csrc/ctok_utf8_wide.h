@@ -7,6 +7,8 @@
 
 #include "ctok_base.h"
 
+#define CTOK_UTF8_WIDE_LEAST 160 /* bytes that must be left for a step of 32: 39 or more characters begin in them, whatever they are */
+
 #if defined(__SSE2__) && defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(CTOK_NO_AVX512)
 #define CTOK_UTF8_WIDE 1
 
@@ -115,13 +117,13 @@ AVX512 static inline unsigned put32_any_ucs4(const uint8_t *p, uint32_t *dst) {
     return first + second;
 }
 
-/* Bytes in steps of 32 while so many are left (160: at least 39 characters, whatever their lengths) that writing whole vectors stays inside
- * dst. Returns the bytes done; *n_chars characters started among them. */
+/* Bytes in steps of 32 while so many are left that writing whole vectors stays inside dst. Returns the bytes done; *n_chars characters
+ * started among them. */
 #define DEFINE_WIDE(name, wide, store32, astral32)                                                              \
     AVX512 static size_t name(const uint8_t *p, size_t n, wide *dst, size_t *n_chars) {                         \
         size_t i = 0;                                                                                           \
         wide *out = dst;                                                                                        \
-        for (; n - i >= 160; i += 32) {                                                                         \
+        for (; n - i >= CTOK_UTF8_WIDE_LEAST; i += 32) {                                                        \
             unsigned count = 32;                                                                                \
             const __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(p + i));                       \
             if (_mm256_movepi8_mask(w) == 0) {                                                                  \

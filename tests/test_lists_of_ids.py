@@ -4,12 +4,9 @@ import base64
 import copy
 import gc
 import json
-import os
 import pickle
-import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -70,13 +67,13 @@ def test_letting_lists_go_never_frees_an_int(tok):
         assert min(sys.getrefcount(number) for number in ids) > 2**40
 
 
-def test_a_larger_vocabulary_leaves_the_ints_of_a_smaller_one(tmp_path):
+def test_a_larger_vocabulary_leaves_the_ints_of_a_smaller_one(tmp_path, run_python):
     """In a process of its own: the table grows with the first large vocabulary, and what was handed out stays."""
     lines = [f"{base64.b64encode(bytes([byte])).decode()} {byte}" for byte in range(256)]
     (tmp_path / "bytes.tiktoken").write_text("\n".join(lines))
     code = """
-        import sys, ctok
-        small = ctok.load(sys.argv[1], pattern=r"\\S+|\\s+")
+        import os, ctok
+        small = ctok.load(os.environ["VOCAB"], pattern=r"\\S+|\\s+")
         ids = small.encode("bytes, one by one \\u00e4")
         kept = [str(number) for number in ids]
         large = ctok.load("o200k_base")
@@ -87,8 +84,7 @@ def test_a_larger_vocabulary_leaves_the_ints_of_a_smaller_one(tmp_path):
                 assert large.decode(large.encode(text)) == text
         assert [str(number) for number in ids] == kept == [str(number) for number in small.encode("bytes, one by one \\u00e4")]
     """
-    env = {**os.environ, "PYTHONPATH": str(Path(ctok.__file__).resolve().parent.parent)}
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "bytes.tiktoken")], cwd=tmp_path, env=env, check=True)
+    run_python(textwrap.dedent(code), VOCAB=str(tmp_path / "bytes.tiktoken"))
 
 
 @pytest.mark.parametrize("lines", [120_000, 700_000])

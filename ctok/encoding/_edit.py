@@ -60,7 +60,7 @@ def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ..
         if encoding._token is not str and token is str:
             token = encoding._token
         if encoding._token in (str, token):
-            names.update(zip(map(n.__add__, encoding._names), encoding._names.values(), strict=True) if n else encoding._names)
+            names.update({n + i: name for i, name in encoding._names.items()})
         else:  # of another tokenizer: all tokens by name
             names.update((n + i, name) for i, name in enumerate(encoding.tokens))
         n += len(encoding)

@@ -295,18 +295,20 @@ def changed(encoding: Encoding, **parts: Any) -> Encoding:
 def added(pairs: Iterable[tuple[int, str]], type_id: int, unit: str) -> Encoding:
     """Return the encoding of (id, token) that stand for no part of a text."""
     listed = list(pairs)
-    n = len(listed)
-    nothing = repeated(0, n)
-    ids = memoryview(b"".join([number.to_bytes(4, byteorder) for number, _ in listed])).cast("I") if n else nothing
-    columns = (ids, repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n), memoryview(b"\1" * n), memoryview(b"\1" * n))
-    return make(columns, str, dict(enumerate([token for _, token in listed])), {}, (), unit)
+    ids = memoryview(b"".join([number.to_bytes(4, byteorder) for number, _ in listed])).cast("I") if listed else repeated(0, 0)
+    return _of_no_text(ids, dict(enumerate([token for _, token in listed])), type_id, unit, 1)
 
 
 def filled(token_id: int, token: str, n: int, type_id: int, unit: str) -> Encoding:
     """Return the encoding of n times one token that pads."""
+    return _of_no_text(repeated(token_id, n), dict.fromkeys(range(n), token), type_id, unit, 0)
+
+
+def _of_no_text(ids: memoryview, names: dict[int, str], type_id: int, unit: str, attention: int) -> Encoding:
+    n = len(ids)
     nothing = repeated(0, n)
-    numbers = (repeated(token_id, n), repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n))
-    return make((*numbers, memoryview(bytes(n)), memoryview(b"\1" * n)), str, dict.fromkeys(range(n), token), {}, (), unit)
+    masks = memoryview(bytes([attention]) * n), memoryview(b"\1" * n)
+    return make((ids, repeated(type_id, n), nothing, nothing, repeated(NO_WORD, n), *masks), str, names, {}, (), unit)
 
 
 def restore(

@@ -85,14 +85,6 @@ def _typed(encoding: Encoding, type_id: int) -> Encoding:
     return changed(encoding, type_ids=repeated(type_id, len(encoding)))
 
 
-def _placed(encoding: Encoding, sequence: int) -> Encoding:
-    """Give a text and the pieces that overflow from it the number `sequence`, and the text that type id."""
-    if encoding._overflowing != ():
-        return _typed(_with_pieces(encoding, lambda one: _numbered(one, sequence)), sequence)
-    n = len(encoding)
-    return changed(encoding, type_ids=repeated(sequence, n), ranges={**encoding._ranges, sequence: (0, n)})
-
-
 def _numbered(encoding: Encoding, sequence: int) -> Encoding:
     return changed(encoding, ranges={**encoding._ranges, sequence: (0, len(encoding))})
 
@@ -291,7 +283,10 @@ class PostProcessor:
             return merge([_numbered(first, 0), _numbered(second, 1)])
         encodings = [first] if second is None else [first, second]
         if not self._sets_all or any(encoding._overflowing != () for encoding in encodings):
-            encodings = [_placed(encoding, i) for i, encoding in enumerate(encodings)]
+            encodings = [
+                _typed(_with_pieces(encoding, lambda one, i=i: _numbered(one, i)), i)  # type: ignore[misc]
+                for i, encoding in enumerate(encodings)
+            ]
         for step in self._steps:
             encodings = step(encodings, add_special_tokens)
         return merge(encodings)

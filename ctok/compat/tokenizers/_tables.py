@@ -8,7 +8,13 @@ from sys import byteorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from ...spec import TokenTable
+
+    K = TypeVar("K")
+    V = TypeVar("V")
 
 __all__ = ["Texts"]
 
@@ -37,12 +43,7 @@ class Texts:
 
     def find(self, text: str) -> int | None:
         """Return the id of a token, or None; of several with one text the last one's."""
-        found = self._found.get(text)
-        if found is None:
-            found = self._search(text)
-            if found is not None:
-                self._found[text] = found
-        return found
+        return _remembered(self._found, text, self._search)
 
     def _search(self, text: str) -> int | None:
         try:
@@ -60,12 +61,7 @@ class Texts:
 
     def text(self, number: int) -> str | None:
         """Return the token of an id, or None."""
-        found = self._texts.get(number)
-        if found is None:
-            found = self._read(number)
-            if found is not None:
-                self._texts[number] = found
-        return found
+        return _remembered(self._texts, number, self._read)
 
     def _read(self, number: int) -> str | None:
         if self._by_id is None:
@@ -93,6 +89,16 @@ class Texts:
         from heapq import nsmallest
 
         return [(number, self._at(index).decode()) for number, index in nsmallest(most, zip(self._ids, range(len(self)), strict=True))]
+
+
+def _remembered(known: dict[K, V], key: K, look_up: Callable[[K], V | None]) -> V | None:
+    """Return what is known of a key, else what a look-up finds; from then on it is known."""
+    found = known.get(key)
+    if found is None:
+        found = look_up(key)
+        if found is not None:
+            known[key] = found
+    return found
 
 
 def _numbers(column: bytes | memoryview) -> memoryview | array[int]:
