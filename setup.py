@@ -5,16 +5,17 @@
 or ``coverage`` (the same with line tracing for coverage.py).
 """
 
-import copy
 import os
 import re
 import runpy
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 # Module -> csrc units it links. Headers hold the hot look-ups as static inline and need no entry.
 MODULES = {
@@ -90,6 +91,10 @@ MODULES = {
     "words": ["beside", "bestpath", "mem"],
 }
 
+# The module that holds what Cython would put into every other one (memoryviews, above all): a third of what they would be to
+# compile, half of what they would be to load. Cython writes its source.
+UTILITY = "ctok._native._cyutility"
+
 MODE = os.environ.get("CTOK_BUILD") or "release"
 if MODE not in ("release", "quick", "test", "sanitize", "coverage"):
     sys.exit(f"CTOK_BUILD={MODE!r}: expected release, quick, test, sanitize or coverage")
@@ -155,14 +160,13 @@ def headers_of(sources):
     return sorted(path for path in reached if path.endswith(".h"))
 
 
-def extension(name, units):
-    sources = [f"ctok/_native/{name}.pyx", *(f"csrc/ctok_{unit}.c" for unit in units)]
+def extension(name, *sources):
     own = [path for path in (f"ctok/_native/{name}.pxd",) if os.path.exists(path)]
     return Extension(
         f"ctok._native.{name}",
-        sources,
+        list(sources),
         include_dirs=["csrc"],
-        depends=headers_of(sources + own),
+        depends=headers_of([path for path in sources if os.path.exists(path)] + own),
         define_macros=MACROS,
         extra_compile_args=CFLAGS,
         extra_link_args=LDFLAGS,
@@ -176,6 +180,11 @@ class BuildExt(build_ext):
     stamp a release build after a sanitizer build would keep the sanitizer's objects.
     """
 
+    def finalize_options(self):
+        super().finalize_options()
+        # Not an option given to setup(): an editable installation would forget it.
+        self.parallel = self.parallel or os.cpu_count() or 1
+
     def run(self):
         place = "inplace" if self.inplace else "lib"
         stamp = os.path.join("build", f"{place}-{sys.implementation.cache_tag}.flags")
@@ -186,8 +195,9 @@ class BuildExt(build_ext):
             # The coverage plug-in reads a module's .c beside its .pyx; every other build keeps the tree clean.
             build_dir=None if COVERAGE else f"{BUILD_BASE}/cython",
             compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=UTILITY,
             force=self.force,
-            nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
+            nthreads=self.parallel if sys.platform == "linux" else 0,
         )
         for ext, made in zip(self.extensions, translated, strict=True):
             ext.sources = made.sources
@@ -196,11 +206,30 @@ class BuildExt(build_ext):
         with open(stamp, "w", encoding="utf-8") as file:
             file.write(flags)
 
-    def build_extension(self, ext):
-        # Extensions are built in parallel and share csrc units: each compiles them into a folder of its own.
-        own = copy.copy(self)
-        own.build_temp = os.path.join(self.build_temp, ext.name)
-        super(BuildExt, own).build_extension(ext)
+    def build_extensions(self):
+        """Compile every csrc unit once, then the modules, each with the objects of the units it links."""
+        units = sorted({source for ext in self.extensions for source in ext.sources if source.startswith("csrc/")})
+        with ThreadPoolExecutor(self.parallel) as pool:
+            objects = dict(zip(units, pool.map(self.compile_unit, units), strict=True))
+        for ext in self.extensions:
+            linked = [source for source in ext.sources if source in objects]
+            ext.sources = [source for source in ext.sources if source not in objects]
+            ext.depends = ext.depends + linked
+            ext.extra_objects = [objects[source] for source in linked]
+        super().build_extensions()
+
+    def compile_unit(self, source):
+        [made] = self.compiler.object_filenames([source], output_dir=self.build_temp)
+        if self.force or newer_group([source, *headers_of([source])], made):
+            self.compiler.compile(
+                [source],
+                output_dir=self.build_temp,
+                macros=MACROS,
+                include_dirs=["csrc"],
+                debug=self.debug,
+                extra_postargs=CFLAGS,
+            )
+        return made
 
 
 def read(path):
@@ -213,6 +242,9 @@ def read(path):
 
 setup(
     cmdclass={"build_ext": BuildExt},
-    options={"build": {"build_base": BUILD_BASE}, "build_ext": {"parallel": os.cpu_count() or 1}},
-    ext_modules=[extension(name, units) for name, units in MODULES.items()],
+    options={"build": {"build_base": BUILD_BASE}},
+    ext_modules=[
+        *(extension(name, f"ctok/_native/{name}.pyx", *(f"csrc/ctok_{unit}.c" for unit in units)) for name, units in MODULES.items()),
+        extension("_cyutility", "ctok/_native/_cyutility.c"),
+    ],
 )
