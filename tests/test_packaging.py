@@ -26,7 +26,8 @@ for module in run_setup("setup.py", stop_after="init").ext_modules:
     assert done.returncode == 0, done.stderr
     sources = done.stdout.split()
     assert {Path(source).suffix for source in sources} == {".pyx", ".c"}
-    assert all((ROOT / source).exists() for source in sources)
+    missing = [source for source in sources if not (ROOT / source).exists()]
+    assert missing == ["ctok/_native/_cyutility.c"]  # Cython writes it
 
 
 @pytest.mark.slow
