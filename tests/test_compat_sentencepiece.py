@@ -292,11 +292,12 @@ def test_input_of_a_wrong_type_raises_as_the_reference(value):
 
 
 @pytest.mark.parametrize(("text", "place"), [("ab\ud800", 2), ("\ud83d\ude00", 0)])
-def test_pieces_of_a_text_with_surrogates_are_refused_in_every_form(text, place):
+def test_a_text_with_surrogates_is_refused_in_every_form(text, place):
     mine, _ = both("unigram bytes")
-    for form in (str, bytes, "proto", "offset_mapping"):
-        with pytest.raises(ValueError, match=f"^lone surrogate U.{ord(text[place]):04X} at character {place}$"):
-            mine.encode(text, return_type=form)
+    for form in (int, "numpy", str, bytes, "proto", "offset_mapping"):
+        for asked in (text, ["ab", text]):
+            with pytest.raises(ValueError, match=f"^lone surrogate U.{ord(text[place]):04X} at character {place}$"):
+                mine.encode(asked, return_type=form)
 
 
 def test_lone_surrogate_is_a_value_error_with_its_place():

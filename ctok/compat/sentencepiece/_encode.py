@@ -139,6 +139,8 @@ class Encoder:
     def _encode_many(self, texts: list[str], how: How) -> list[list[int]]:
         engine = self._loaded()
         before, behind = engine.around(how.add_bos, how.add_eos)
+        for text in texts:
+            raw_of(text)  # refuses halves of a pair of surrogates, which `encode_batch` joins
         found = engine.tokenizer.encode_batch(texts, num_threads=None if how.threads < 0 else max(how.threads, 1))
         return [_with_ends(ids, before, behind, how.reverse) for ids in found]
 
@@ -169,9 +171,10 @@ class Encoder:
         return self._loaded().text_of(raw, normalized, places, path)
 
     def _ids(self, text: Any, how: How) -> list[int]:
+        raw = raw_of(text)
         if not how.sampling and isinstance(text, str):
             return self._loaded().tokenizer.encode(text)
-        return self._path(raw_of(text), how)[2][0]
+        return self._path(raw, how)[2][0]
 
     def _pieces(self, text: Any, how: How) -> list[Any]:
         raw, engine = raw_of(text), self._loaded()
