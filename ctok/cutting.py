@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Options = dict[str, Any]
     Mark = tuple[int, IncrementalCounter]
 
-COARSE = 4096  # characters between two remembered counters, at most
-FINE = 32
-SHORT = 512  # up to so many characters are quicker counted anew for each end than one by one by a counter
+NEAR = 8  # characters between the last place that could fit and the first that cannot: near enough to look at each
+FINE = 16  # up to so many characters are fed one by one, more in parts
+INSIDE = bytes(range(0x80, 0xC0))  # of UTF-8: what a character goes on with
 AHEAD = 32  # characters that bisection also looks at behind what it found
 
 
@@ -28,17 +28,12 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
     """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits."""
     if not tokenizer.streams:
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
-    marks, end = _read(tokenizer.counter(**options), text, start, max_tokens, _farthest(tokenizer, text, start, max_tokens))
-    if end - start <= SHORT and not _has_surrogates(text[start:end]):
-        return next((at for at in range(end, start, -1) if tokenizer.count(text[start:at], **options) <= max_tokens), start)
-    while marks:
-        at, counter = marks.pop()
-        marks_here, stop = _read(counter, text, at, max_tokens, end, longest=FINE)
-        for place, mark in reversed(marks_here):
-            found = _last_fitting(mark, text, place, stop, max_tokens)
-            if found is not None:
-                return found
-            stop = place
+    counter = tokenizer.counter(**options)
+    marks, end = _approach(counter, text, start, max_tokens, _farthest(tokenizer, text, start, max_tokens))
+    for at, mark in reversed(marks):
+        found = _last_fitting(mark, text, at, end, max_tokens)
+        if found is not None:
+            return found
         end = at
     return start
 
@@ -51,39 +46,59 @@ def _farthest(tokenizer: Tokenizer, text: str, start: int, max_tokens: int) -> i
     return min(start + max_tokens * longest, len(text))
 
 
-def _read(
-    counter: IncrementalCounter, text: str, at: int, max_tokens: int, stop: int, longest: int = COARSE
-) -> tuple[list[Mark], int]:
-    """Feed until `least` exceeds the limit or the text ends. Returns the counter at each step reached, and where reading ended.
+def _approach(counter: IncrementalCounter, text: str, start: int, max_tokens: int, end: int) -> tuple[list[Mark], int]:
+    """Feed until `least` exceeds the limit or the text ends. Returns the counter at each step before that, and the place of it.
 
-    Steps grow up to `longest`, so that no more than about twice of what is needed is read.
+    A step goes to where the limit is if the text goes on as it was so far, but it at most doubles what was read: no more than about
+    twice of what is needed is read. One that went too far is taken back and made smaller.
     """
-    marks, step = [(at, counter.copy())], FINE
-    while at < stop:
-        after = min(at + step, stop)
+    marks, at, step, is_beyond = [(start, counter)], start, max(2 * max_tokens, NEAR), False
+    while end - at > (NEAR if is_beyond else 0):
+        after, counter = min(at + step, end), marks[-1][1].copy()
         counter.feed(text[at:after])
-        at, step = after, min(2 * step, longest)
-        if counter.least > max_tokens:
-            break
-        marks.append((at, counter.copy()))
-    else:
-        if "\ud800" <= text[-1:] <= "\udbff" and at == len(text):  # its other half never comes
-            counter.copy().feed("", final=True)
-    return marks, at
+        least = counter.least
+        if least > max_tokens:
+            end, step, is_beyond = after, (after - at) // 4 + 1, True
+        else:
+            at = after
+            marks.append((at, counter))
+            step = max(min((max_tokens - least) * (at - start) // (least + 1), at - start), NEAR)
+    if at == len(text) and "\ud800" <= text[-1:] <= "\udbff":  # its other half never comes
+        counter.copy().feed("", final=True)
+    return marks, end
 
 
-def _last_fitting(counter: IncrementalCounter, text: str, start: int, stop: int, max_tokens: int) -> int | None:
-    """The largest place in start..stop at which the count fits, or None."""
-    counter, found = counter.copy(), None
-    if counter.count <= max_tokens and not _is_inside_pair(text, start):
-        found = start
-    for place in range(start, stop):
-        counter.feed(text[place])
-        if counter.stable > max_tokens:
+def _last_fitting(counter: IncrementalCounter, text: str, at: int, end: int, max_tokens: int) -> int | None:
+    """The last place in at..end at which the count fits, or None. `counter` has read up to `at`."""
+    if end - at > FINE:
+        return _last_fitting_of_parts(counter, text, at, end, max_tokens)
+    found = at if counter.count <= max_tokens and not _is_inside_pair(text, at) else None
+    counter = counter.copy()
+    for place in range(at + 1, end + 1):
+        counter.feed(text[place - 1])
+        if counter.count <= max_tokens:
+            if not _is_inside_pair(text, place):
+                found = place
+        elif counter.stable > max_tokens:
             break
-        if counter.count <= max_tokens and not _is_inside_pair(text, place + 1):
-            found = place + 1
     return found
+
+
+def _last_fitting_of_parts(counter: IncrementalCounter, text: str, at: int, end: int, max_tokens: int) -> int | None:
+    step, marks = max((end - at) // 8, FINE), [(at, counter)]
+    for place in range(at + step, end, step):
+        counter = counter.copy()
+        counter.feed(text[place - step : place])
+        if counter.least > max_tokens:
+            end = place
+            break
+        marks.append((place, counter))
+    for place, mark in reversed(marks):
+        found = _last_fitting(mark, text, place, end, max_tokens)
+        if found is not None:
+            return found
+        end = place
+    return None
 
 
 def _has_surrogates(text: str) -> bool:
@@ -142,18 +157,18 @@ def _prefix_end_by_bisection(tokenizer: Tokenizer, text: str, start: int, max_to
 
 def pieces(tokenizer: Tokenizer, text: str, max_tokens: int, overlap: int, options: Options) -> Iterator[tuple[int, int]]:
     """Yield ``(start, end)`` of consecutive pieces of at most `max_tokens` ids each; see `Tokenizer.split`."""
-    start = 0
+    start, end = 0, prefix_end(tokenizer, text, 0, max_tokens, options)
     while True:
-        end = prefix_end(tokenizer, text, start, max_tokens, options)
         if end == start and start < len(text):
             needed = tokenizer.count(text[start], **options)
             raise ValueError(f"character {start} ({text[start]!r}) alone needs {needed} ids, more than max_tokens={max_tokens}")
         yield start, end
         if end == len(text):
             return
-        again = _overlap_start(tokenizer, text, start, end, overlap, options)
-        # A piece must bring something new, else the overlap is given up for it.
-        start = again if prefix_end(tokenizer, text, again, max_tokens, options) > end else end
+        start, behind = _overlap_start(tokenizer, text, start, end, overlap, options), end
+        end = prefix_end(tokenizer, text, start, max_tokens, options)
+        if end <= behind and start < behind:  # a piece must bring something new, else the overlap is given up for it
+            start, end = behind, prefix_end(tokenizer, text, behind, max_tokens, options)
 
 
 def _overlap_start(tokenizer: Tokenizer, text: str, start: int, end: int, overlap: int, options: Options) -> int:
@@ -161,10 +176,23 @@ def _overlap_start(tokenizer: Tokenizer, text: str, start: int, end: int, overla
     if not overlap:
         return end
     if tokenizer.flow is None:
-        _, spans = tokenizer.decode_spans(tokenizer.encode(text[start:end], **options))
-    else:  # what ids decode to need not be the text
-        spans = tokenizer.encoding(text[start:end], **{**options, "add_special_tokens": False}).spans
+        ids = tokenizer.encode(text[start:end], **options)
+        if len(ids) <= overlap:
+            return end
+        tail = tokenizer.decode_bytes(ids[-overlap:]).lstrip(INSIDE)  # what starts inside a character begins with the next one
+        return _back(text, end, len(tail.decode()))
+    # What ids decode to need not be the text.
+    spans = tokenizer.encoding(text[start:end], **{**options, "add_special_tokens": False}).spans
     if len(spans) <= overlap:
         return end
     at, previous_end = spans[-overlap][0], spans[-overlap - 1][1]
     return min(start + max(at, previous_end), end)
+
+
+def _back(text: str, end: int, characters: int) -> int:
+    """The place so many characters before `end`, where a pair of surrogates is one."""
+    if _has_surrogates(text[max(end - 2 * characters, 0) : end]):
+        for _ in range(characters):
+            end -= 1 + _is_inside_pair(text, end - 1)
+        return end
+    return end - characters

@@ -106,3 +106,47 @@ def test_least_is_never_more_than_any_count_that_follows(text, more):
         counter.feed(char)
         assert most <= counter.count
     assert tok.truncate(text, 3) == max((text[:n] for n in range(len(text) + 1) if tok.count(text[:n]) <= 3), key=len)
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            " cat",
+            " sat",
+            "\n",
+            "   ",
+            "=====",
+            "\u00e9",
+            "\u4e16\u754c",
+            "\U0001f600",
+            "\ud83d\ude00",
+            "aaaaaaaaaaaaaaaaaaaaa",
+            "'ll",
+            "1234",
+        ]
+    )
+    | st.text(max_size=4),
+    max_size=30,
+).map("".join)
+
+
+@given(TEXTS, st.integers(0, 40))
+def test_truncate_is_the_longest_prefix_that_fits(text, limit):
+    tok = load("o200k_base")
+    ends = [end for end in range(len(text) + 1) if not "\udc00" <= text[end : end + 1] <= "\udfff"]
+    assert tok.truncate(text, limit) == text[: max(end for end in ends if tok.count(text[:end]) <= limit)]
+
+
+@given(TEXTS, st.integers(5, 40), st.data())
+def test_a_piece_begins_with_the_last_ids_of_the_one_before(text, limit, data):
+    tok = load("o200k_base")
+    overlap = data.draw(st.integers(0, limit - 1))
+    places = list(cutting.pieces(tok, text, limit, overlap, {}))
+    assert places[0][0] == 0 and places[-1][1] == len(text)
+    assert all(tok.count(text[start:end]) <= limit for start, end in places)
+    for (start, end), (again, behind) in pairwise(places):
+        ids = tok.encode(text[start:end])
+        wanted = tok.decode_bytes(ids[len(ids) - overlap :]).lstrip(bytes(range(0x80, 0xC0)))
+        assert again == end or text[again:end].encode("utf-16", "surrogatepass").decode("utf-16").encode() == wanted
+        assert end < behind
