@@ -111,8 +111,11 @@ def _declared(token: AddedToken) -> Declared:
 
 
 def _signature(spec: Spec) -> str:
-    """What the stages do, but for the vocabulary, which has a fingerprint of its own."""
-    return repr((spec.normalizer, spec.pre_tokenizer, spec.model, spec.added_tokens, spec.post_processor))
+    """A digest of what the stages do, but for the vocabulary, which has a fingerprint of its own."""
+    from hashlib import blake2b
+
+    what = repr((spec.normalizer, spec.pre_tokenizer, spec.model, spec.added_tokens, spec.post_processor))
+    return blake2b(what.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _steps(spec: Spec) -> list[Record]:
