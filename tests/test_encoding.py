@@ -256,6 +256,18 @@ def test_post_processor_around_gives_the_ids_beside_a_text(processor, around):
     assert build_post_processor(record_of(processor)).around() == around
 
 
+@pytest.mark.parametrize("unit", ["char", "byte", "utf16"])
+@pytest.mark.parametrize("processor", PROCESSORS + TRIMMING)
+@pytest.mark.parametrize("words", [0, 1, 3])
+def test_what_is_put_around_a_text_at_once_is_what_the_steps_put_there(processor, unit, words):
+    built = build_post_processor(record_of(processor))
+    columns = [array("I", range(start, start + words)) for start in (7, 0, 1, 0)]
+    text = Encoding.from_tokens(*columns, token=str, names={2: " two "} if words == 3 else {}, unit=unit)
+    for _ in range(2):
+        assert built.process(text) == built._process(text, None, True)
+    assert built.process(text, add_special_tokens=False) == built._process(text, None, False)
+
+
 def test_post_processor_that_repeats_the_text_cannot_be_streamed():
     with pytest.raises(SpecError, match="a single text 2 times"):
         build_post_processor(record_of(template("A A", "A B"))).around()

@@ -67,6 +67,19 @@ def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ..
     return make(columns, token, names, ranges, overflowing, encodings[0].unit)
 
 
+def framed(before: Encoding, text: Encoding, behind: Encoding, type_id: int) -> Encoding:
+    """Return a text of this type between two encodings that stand for no text: what `merge` gives for them, sooner."""
+    n, at = len(text), len(before)
+    own = list(text._columns)
+    own[NUMBERS.index("type_ids")] = repeated(type_id, n)
+    joined = [memoryview(b"".join(parts)) for parts in zip(before._columns, own, behind._columns, strict=True)]
+    columns = (*[column.cast("I") for column in joined[: len(NUMBERS)]], *joined[len(NUMBERS) :])
+    names = {at + i: name for i, name in text._names.items()}
+    names.update(before._names)
+    names.update({at + n + i: name for i, name in behind._names.items()})
+    return make(columns, text._token, names, {0: (at, at + n)}, (), text.unit)
+
+
 def _grown(encodings: Sequence[Encoding]) -> list[Encoding]:
     """Return the encodings with spans that go on from the largest end so far."""
     moved, far = [], 0
@@ -87,7 +100,7 @@ def _moved(encoding: Encoding, by: int) -> Encoding:
     return changed(encoding, starts=starts, ends=ends)
 
 
-def _slice(encoding: Encoding, start: int, stop: int) -> Encoding:
+def cut(encoding: Encoding, start: int, stop: int) -> Encoding:
     names = {i - start: name for i, name in encoding._names.items() if start <= i < stop} if encoding._names else {}
     return make(tuple([column[start:stop] for column in encoding._columns]), encoding._token, names, {}, (), encoding.unit)
 
@@ -132,12 +145,12 @@ def truncate(encoding: Encoding, max_length: int, stride: int = 0, direction: st
     if max_length >= n:
         return encoding
     if max_length == 0:
-        return changed(_slice(encoding, 0, 0), overflowing=(encoding,))
+        return changed(cut(encoding, 0, 0), overflowing=(encoding,))
     if stride >= max_length:
         raise ValueError(f"stride is {stride}, but must be less than the {max_length} ids that remain (special tokens not counted)")
     places = _places(n, max_length, stride, direction)
-    kept = _slice(encoding, *places[0])
-    return changed(kept, overflowing=lambda: tuple(_slice(encoding, *place) for place in places[1:]))
+    kept = cut(encoding, *places[0])
+    return changed(kept, overflowing=lambda: tuple(cut(encoding, *place) for place in places[1:]))
 
 
 def _longest_first(n: int, m: int, most: int) -> tuple[int, int]:

@@ -57,9 +57,14 @@ def encoding_of_text(
 
 
 def _names(text: bytes, aligned: Aligned, added: Mapping[int, Normalize | None]) -> dict[int, str]:
-    ids, begin, end = (memoryview(column).tolist() for column in aligned[:3])
-    found = memoryview(aligned[4]).tolist() if len(aligned) > 4 else [i for i, number in enumerate(ids) if number in added]
+    ids = memoryview(aligned[0]).tolist()
+    if len(aligned) > 4:
+        found = memoryview(aligned[4]).tolist()
+    else:
+        found = [] if added.keys().isdisjoint(ids) else [i for i, number in enumerate(ids) if number in added]
     names = dict(aligned[5]) if len(aligned) > 5 else {}
+    if found:
+        begin, end = memoryview(aligned[1]), memoryview(aligned[2])
     for i in found:
         if i in names:
             continue

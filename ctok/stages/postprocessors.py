@@ -10,6 +10,7 @@ hands the list on unmerged, as the reference does.
 from __future__ import annotations
 
 from ..encoding import Encoding, merge, truncate_pair
+from ..encoding._edit import cut, framed
 from ..encoding._record import added, changed, numbers_of, repeated
 from ..errors import SpecError
 from ..spec import Record
@@ -172,6 +173,13 @@ def _template(record: specs.TemplateProcessing) -> Step:
     return step
 
 
+def _leaves_spans(record: Record | None) -> bool:
+    """Whether no step changes the spans of a text."""
+    if isinstance(record, specs.Sequence):
+        return all(map(_leaves_spans, record.steps))
+    return not getattr(record, "trim_offsets", False)
+
+
 def _counts(record: Record | None) -> tuple[int, int]:
     """Return how many ids are added to one text and to two."""
     if isinstance(record, specs.TemplateProcessing):
@@ -242,12 +250,14 @@ class PostProcessor:
         The specification it was built from, or None.
     """
 
-    __slots__ = ("_counts", "_sets_all", "_steps", "record")
+    __slots__ = ("_counts", "_leaves_spans", "_made", "_sets_all", "_steps", "record")
 
     def __init__(self, record: Record | None) -> None:
         self.record = record
         self._steps = None if record is None else _steps(record)
         self._counts = _counts(record)
+        self._leaves_spans = _leaves_spans(record)
+        self._made: dict[str, tuple[Encoding, Encoding, int] | None] = {}  # what _around_one gave for a unit of spans
         self._sets_all = isinstance(record, specs.TemplateProcessing)  # type ids and ranges of what it uses
 
     def n_added(self, pair: bool = False) -> int:
@@ -262,13 +272,25 @@ class PostProcessor:
         SpecError
             The text does not come exactly once.
         """
-        text = Encoding.from_tokens(repeated(_TEXT, 1), repeated(0, 1), repeated(1, 1), repeated(0, 1), token=lambda _: "text")
-        found = self.process(text)
-        ids, types = tuple(found.ids), tuple(found.type_ids)
-        if ids.count(_TEXT) != 1:
-            raise SpecError(f"the post-processor gives a single text {ids.count(_TEXT)} times; it must come once to be counted or streamed")
-        at = ids.index(_TEXT)
+        found, places = self._of_one("char")
+        if len(places) != 1:
+            raise SpecError(f"the post-processor gives a single text {len(places)} times; it must come once to be counted or streamed")
+        ids, types, at = tuple(found.ids), tuple(found.type_ids), places[0]
         return Frame(ids[:at], ids[at + 1 :], types[:at], types[at], types[at + 1 :])
+
+    def _of_one(self, unit: str) -> tuple[Encoding, list[int]]:
+        """What becomes of a text of one token, and the indexes at which that stands."""
+        numbers = [repeated(number, 1) for number in (_TEXT, 0, 1, 0)]
+        found = self._process(Encoding.from_tokens(*numbers, token=lambda _: "text", unit=unit), None, True)
+        return found, [i for i, number in enumerate(found.column("ids")) if number == _TEXT]
+
+    def _around_one(self, unit: str) -> tuple[Encoding, Encoding, int] | None:
+        """What comes before and behind a single text, and its type id; None if the text does not come exactly once."""
+        found, places = self._of_one(unit)
+        if len(places) != 1:
+            return None
+        at = places[0]
+        return cut(found, 0, at), cut(found, at + 1, len(found)), found.column("type_ids")[at]
 
     def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the ids before and behind a single text; raises as `frame` does."""
@@ -277,6 +299,17 @@ class PostProcessor:
 
     def process(self, first: Encoding, second: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one text or two with what belongs around them, as one encoding."""
+        if self._steps is not None and self._leaves_spans and add_special_tokens and second is None and first._overflowing == ():
+            if first.unit not in self._made:
+                self._made[first.unit] = self._around_one(first.unit)
+            around = self._made[first.unit]
+            if around is not None:  # it is the same for every text
+                before, behind, type_id = around
+                return framed(before, first, behind, type_id)
+        return self._process(first, second, add_special_tokens)
+
+    def _process(self, first: Encoding, second: Encoding | None, add_special_tokens: bool) -> Encoding:
+        """Do step by step what `process` returns."""
         if self._steps is None:
             if second is None:
                 return first
