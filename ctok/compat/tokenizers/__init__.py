@@ -21,6 +21,7 @@ Differences
 - `Unigram` does not sample: `alpha` and `nbest_size` are kept, and of no effect.
 - `Tokenizer.from_pretrained` reads folders and downloads nothing.
 - `async_*` methods work under asyncio and trio, and stop soon after they are cancelled. They return coroutines.
+- A token that is added again with other flags is called as the last ones say; the reference keeps the name that the normalizer gave it.
 - `DecodeStream` follows the reference's rule. ``tok.tokenizer.decoder()`` is exact, faster, and has an end.
 - `Replace`, `Regex`, `Token` can be pickled; in the reference they cannot.
 - Unknown keyword arguments that the reference prints a line about are a warning.
