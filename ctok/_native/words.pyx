@@ -117,15 +117,18 @@ cdef ctok_status work_out_short(Walk *k, const uint8_t *p, size_t n, size_t end)
     """One in which sums do not begin anew."""
     cdef ctok_places *at = &k.s.places
     cdef ctok_step steps[REMEMBERED]
-    cdef size_t i, start = 0
+    cdef ctok_step *first
+    cdef size_t i, count, start = 0
     cdef ctok_status status = CTOK_OK
     ctok_bestpath_find(&k.w.paths, at, p, n, k.end, k.sum)
     if at.best[n] == -INFINITY:
         return CTOK_ERR_UTF8
-    for i in range(REMEMBERED - ctok_bestpath_steps(&k.w.paths, at, n, steps + REMEMBERED), REMEMBERED):
+    count = ctok_bestpath_steps(&k.w.paths, at, n, steps + REMEMBERED)
+    first = steps + (REMEMBERED - count)
+    for i in range(count):
         if status == CTOK_OK:
-            status = give(k, steps[i].id, p + start, steps[i].end - start, end - n + steps[i].end)
-        start = steps[i].end
+            status = give(k, first[i].id, p + start, first[i].end - start, end - n + first[i].end)
+        start = first[i].end
     k.sum = at.best[n]
     return status
 
