@@ -6,6 +6,7 @@ Encoding with places is slower than encoding: each stage is asked where its text
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate
 
 from .._native.align import align
 from .._native.pipeline import utf8_of
@@ -101,31 +102,38 @@ class Aligner:
         original = given if isinstance(given, str) else raw
         if self.tokenizer.flow is not None:
             return align(self.tokenizer, raw, options[0], options[1], original=original, as_reference=self.as_reference)
-        return _align_plain(self.tokenizer, raw, original, options)
+        return _align_plain(self.tokenizer, raw, original, options, self.added)
 
     def token(self, token_id: int) -> str:
         """How the file spells a token."""
         return self.tokenizer.id_to_token(token_id)
 
 
-def _align_plain(tokenizer: LookUps, raw: bytes, original: Text, options: tuple[Collection[str], Collection[str], str]) -> Aligned:
+def _align_plain(
+    tokenizer: LookUps, raw: bytes, original: Text, options: tuple[Collection[str], Collection[str], str], added: Collection[int]
+) -> Aligned:
     """Of a split rule and byte pairs: the tokens' bytes are the text's, but for what the rule drops."""
-    ids = array("I", tokenizer.encode(original, allowed_special=options[0], disallowed_special=options[1], errors=options[2]))
-    starts, stops, words = array("I"), array("I"), array("I")
-    added = {token.id for token in tokenizer.spec.added_tokens}
-    at = 0
-    for token_id in ids:
-        token = tokenizer.id_to_bytes(token_id)
+    ids = tokenizer.encode(original, allowed_special=options[0], disallowed_special=options[1], errors=options[2])
+    tokens = list(map(tokenizer.vocab.token, ids))
+    stops = list(accumulate(map(len, tokens)))
+    starts = [0, *stops[:-1]] if stops else []
+    if stops and stops[-1] != len(raw):
+        starts, stops = _found(tokens, raw)
+    begins = _word_starts(tokenizer, raw, [(starts[i], stops[i]) for i, token_id in enumerate(ids) if token_id in added])
+    words = accumulate([start in begins for start in starts], initial=-1)
+    next(words)
+    return array("I", ids), array("I", starts), array("I", stops), array("I", words)
+
+
+def _found(tokens: list[bytes], raw: bytes) -> tuple[list[int], list[int]]:
+    """Where the tokens begin and end, one behind the other, with gaps."""
+    starts, stops, at = [], [], 0
+    for token in tokens:
         at = raw.index(token, at)
         starts.append(at)
         at += len(token)
         stops.append(at)
-    begins = _word_starts(tokenizer, raw, [(starts[i], stops[i]) for i, token_id in enumerate(ids) if token_id in added])
-    word = -1
-    for start in starts:
-        word += start in begins
-        words.append(word)
-    return ids, starts, stops, words
+    return starts, stops
 
 
 def _word_starts(tokenizer: LookUps, raw: bytes, added: list[tuple[int, int]]) -> set[int]:
