@@ -291,6 +291,16 @@ def test_input_of_a_wrong_type_raises_as_the_reference(value):
         same(pair, name, value)
 
 
+@pytest.mark.parametrize("size", [1.5, "2", True, None])
+@pytest.mark.parametrize("alpha", ["a", 1, True])
+def test_sizes_that_are_no_integers_and_alphas_that_are_no_numbers_raise_as_the_reference(size, alpha):
+    pair = both("unigram")
+    same(pair, "nbest_encode", "ab", nbest_size=size)
+    for options in ({}, {"enable_sampling": True}):
+        mine, reference = (outcome(one.encode, "ab", nbest_size=size, alpha=alpha, **options) for one in pair)
+        assert (mine is TypeError) == (reference is TypeError)
+
+
 @pytest.mark.parametrize(("text", "place"), [("ab\ud800", 2), ("\ud83d\ude00", 0)])
 def test_a_text_with_surrogates_is_refused_in_every_form(text, place):
     mine, _ = both("unigram bytes")

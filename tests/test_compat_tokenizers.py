@@ -337,6 +337,15 @@ def test_k10_02_stride_too_large_for_a_pair_is_a_value_error():
     assert isinstance(mine.error, ValueError)
 
 
+def test_added_token_of_which_the_normalizer_leaves_nothing_is_refused_and_the_tokenizer_stays_usable():
+    tok = ours.Tokenizer(ours.models.WordLevel({"a": 0}, unk_token="a"))
+    tok.normalizer = ours.normalizers.StripAccents()
+    with pytest.raises(ValueError, match="is an empty text once it is normalised"):
+        tok.add_tokens(["b", "\u0301"])
+    assert tok.encode("a").ids == [0] and tok.token_to_id("b") is None
+    assert tok.add_special_tokens(["\u0301"]) == 1  # not normalised
+
+
 def test_template_with_a_name_that_nothing_stands_for_is_a_value_error():
     mine, reference = both('[setattr(bert.post_processor, "single", "$A [ZZ]"), bert.encode("a")]', SETUP)
     assert reference.kind == "PanicException"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..spec import AddedToken
 
-__all__ = ["sought"]
+__all__ = ["nothing_left", "sought"]
 
 
 def sought(token: AddedToken, normalize: Callable[[str], str] | None = None) -> tuple[str, int, int, str | None]:
@@ -39,5 +39,10 @@ def sought(token: AddedToken, normalize: Callable[[str], str] | None = None) -> 
         return token.content, token.id, flags, None
     text = token.content if normalize is None else normalize(token.content)
     if not text:
-        raise SpecError(f"added token {token.content!r} is an empty text once it is normalised; it would match everywhere")
+        raise nothing_left(token.content)
     return token.content, token.id, flags, text
+
+
+def nothing_left(content: str) -> SpecError:
+    """Return the error for an added token of which the normalizer leaves nothing."""
+    return SpecError(f"added token {content!r} is an empty text once it is normalised; it would match everywhere")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from ._engine import raw_of
 from ._errors import ArgumentError, ModelError
 from ._forms import form_of, numpy_of, offset_mapping, unknown_form
@@ -18,6 +20,16 @@ __all__ = ["Encoder"]
 
 IN_LIST = "List elements must be str or bytes"
 PLACED = ("proto", "serialized_proto", "offset_mapping")
+
+
+def _whole(nbest_size: Any) -> int | None:
+    return None if nbest_size is None else index(nbest_size)
+
+
+def _real(alpha: Any) -> float | None:
+    if isinstance(alpha, (str, bytes)):
+        raise TypeError(f"alpha must be a number, not {type(alpha).__name__}")
+    return None if alpha is None else float(alpha)
 
 
 class How:
@@ -122,6 +134,7 @@ class Encoder:
         how.alpha = self._alpha if alpha is None else alpha
         if how.sampling is True and (how.nbest_size in (None, 0, 1) or how.alpha is None):
             raise ArgumentError('enable_sampling needs alpha, and "nbest_size > 1" or "nbest_size = -1": all there are')
+        how.nbest_size, how.alpha = _whole(how.nbest_size), _real(how.alpha)
         how.threads = self._threads(num_threads, thread_pool)
         if form in PLACED:
             how.check_plain()
@@ -251,8 +264,8 @@ class Encoder:
         """Return the `nbest_size` best results, best first, of a text or of each text of a list. Only Unigram models have more than one."""
         form = form_of(return_type, out_type, self._return_type)
         how = self._how(form, add_bos, add_eos, reverse, emit_unk_piece)
-        size = self._nbest_size if nbest_size is None else nbest_size
-        size = 1 if size <= 0 else size
+        size = _whole(self._nbest_size if nbest_size is None else nbest_size)
+        size = 1 if size is None or size <= 0 else size
         if isinstance(input, list):
             return [self._nbest_one(text, size, how) for text in input]
         return self._nbest_one(input, size, how)

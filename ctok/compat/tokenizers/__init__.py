@@ -12,6 +12,7 @@ Differences
   in a row cost one build.
 - Where the reference panics, there is a `ValueError`: a stride that leaves nothing (when it is set, or for a pair when a text is cut), a
   template with a name that nothing stands for, a merge whose result is no token.
+- An added token of which the normalizer leaves nothing is refused. (In the reference it matches between all characters.)
 - What ctok cannot run is refused by `Tokenizer.from_file` and its like, or by the first call after a component was assigned: a
   pattern that ctok cannot read. Files that contradict themselves are refused (two tokens with one id).
 - Components written in Python (`custom`), `NormalizedString`, `PreTokenizedString`, `ParityBpeTrainer` (see

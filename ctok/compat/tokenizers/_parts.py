@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 
 from ...spec import Spec
+from ...stages.added import nothing_left
 from ...stagespecs.limits import Padding, Truncation
 from ._added import AddedVocabulary, token_of, tokens_of
 from ._checks import choice, flag, instance, number, one_id, or_none, side, text, warn_ignored
@@ -162,7 +163,10 @@ class Parts:
     # ---- added tokens ----
 
     def add_tokens(self, tokens: list[str | AddedToken]) -> int:
-        """Add tokens, and return how many of them were not there just so. The next call that encodes builds the tokenizer anew."""
+        """Add tokens, and return how many of them were not there just so. The next call that encodes builds the tokenizer anew.
+
+        Raises `SpecError` if the normalizer leaves nothing of one; then none is added.
+        """
         return self._add(tokens_of(instance(tokens, list), False))
 
     def add_special_tokens(self, tokens: list[str | AddedToken]) -> int:
@@ -170,6 +174,10 @@ class Parts:
         return self._add(tokens_of(instance(tokens, list), True))
 
     def _add(self, tokens: list[AddedToken]) -> int:
+        normalizer = self.normalizer
+        for token in tokens:
+            if token.normalized and token.content and normalizer is not None and not normalizer.normalize_str(token.content):
+                raise nothing_left(token.content)
         with self._lock:
             n = self._added.add(tokens, self._table.find, len(self._table))
             self.stage_changed()
