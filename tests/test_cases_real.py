@@ -360,7 +360,7 @@ def test_k9_08_every_compiled_room_has_types():
     rooms = Path(ctok.__file__).parent / "_native"
     built = {path.stem for path in rooms.glob("*.pyx")}  # in a wheel there are only compiled ones
     built = built or {path.name.partition(".")[0] for path in rooms.iterdir() if path.suffix in (".so", ".pyd")}
-    assert built and built <= {path.stem for path in rooms.glob("*.pyi")}
+    assert built and built - {"_cyutility"} <= {path.stem for path in rooms.glob("*.pyi")}  # that one is Cython's own
 
 
 def test_k8_09_threads_share_a_tokenizer(of):
