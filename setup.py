@@ -91,8 +91,8 @@ MODULES = {
     "words": ["beside", "bestpath", "mem"],
 }
 
-# The module that holds what Cython would put into every other one (memoryviews, above all): a third of what they would be to
-# compile, half of what they would be to load. Cython writes its source.
+# The module that holds what Cython would put into every other one (memoryviews, above all), which halves what there is to compile
+# and to load. Cython writes its source.
 UTILITY = "ctok._native._cyutility"
 
 MODE = os.environ.get("CTOK_BUILD") or "release"
