@@ -151,12 +151,10 @@ def test_import_ctok_loads_nothing_heavy(run_python):
     assert not loaded & HEAVY, sorted(loaded & HEAVY)
 
 
-@pytest.mark.skipif(buildinfo.mode != "release", reason="a checking build is slower")
-def test_import_ctok_costs_less_than_30_ms(run_python, tmp_path):
-    # Time of the process, not of the clock: the machine may be busy with other things. And with bytecode, as when installed.
-    bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
-    program = "import time; t = time.process_time(); import ctok; print((time.process_time() - t) * 1000)"
-    assert min(float(run_python(program, **bytecode)) for _ in range(7)) < 30
+def test_import_ctok_loads_few_modules(run_python):
+    # What an import costs is measured in benchmarks; what makes it dear is the number of compiled modules.
+    loaded = run_python("import sys; import ctok; print(*(name for name in sys.modules if name.startswith('ctok._native.')))").split()
+    assert len(loaded) < 45, sorted(loaded)
 
 
 def test_compiled_rooms_are_compiled_and_of_this_version():

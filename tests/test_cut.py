@@ -22,6 +22,7 @@ theirs = pytest.importorskip("tokenizers.pre_tokenizers", reason="compares with 
 Pattern = pytest.importorskip("tokenizers").Regex
 
 TEXTS = int(os.environ.get("CTOK_CUT_TEXTS", "60"))  # 100000 for the full run
+EVERY = 1 if float(os.environ.get("CTOK_EXAMPLES", "1")) >= 1 else 8  # of the blocks of characters: the reference is slow beside sanitizers
 LETTERS = [*"ab AB12-_.'s\n\t  \u2581\u00e9\u6f22\u3042\u30b0\u03b1\u0301\u00bd\u00b2x\u200c\u3000"]
 PATTERNS = [
     r"\s+", r"\d{1,3}", "a|ab|b+", r"\p{L}+", r"x*", r"(?=[A-Z])", r"a+b", r"\w+|[^\w\s]+", r"^|$", r"[^\r\n\p{L}\p{N}]?\p{L}+", r"\bab",
@@ -140,10 +141,10 @@ def test_cut_every_scalar_alone_and_between_letters_equals_reference(name):
     cutter = build_cutter(record)
     # All between letters in a few texts; alone, those whose neighbours differ and a sample of the rest.
     whole = [*scalars()]
-    for i in range(0, len(whole), 4000):
+    for i in range(0, len(whole), 4000 * EVERY):
         text = "a" + "b".join(whole[i : i + 4000]) + "b"
         assert cutter.pieces(text) == reference.pre_tokenize_str(text), hex(i)
-    for char in scalars(1 if TEXTS >= 100_000 else 97):
+    for char in scalars(1 if TEXTS >= 100_000 else 97 * EVERY):
         for text in (char, f"a{char}b"):
             assert cutter.pieces(text) == reference.pre_tokenize_str(text), ascii(text)
 
@@ -154,12 +155,13 @@ def test_chain_of_patterns_that_is_one_machine_equals_reference():
     cutter = build_cutter(records.Sequence([*ours, records.ByteLevel(False, True, False)]))
     assert cutter.is_plain_split
     letters = "a1. \n\u4e2d\u30fb\u0301\x01\u3040\u3099'"
-    short = ("".join(chars) for n in range(5 if TEXTS >= 100_000 else 4) for chars in itertools.product(letters, repeat=n))
+    longest = 4 if TEXTS >= 100_000 else 3 if EVERY == 1 else 2
+    short = ("".join(chars) for n in range(longest + 1) for chars in itertools.product(letters, repeat=n))
     long = ("".join(rng.choices([*LETTERS, *letters], k=60)) for rng in [random.Random(5)] for _ in range(5 * TEXTS))
     for text in (*short, *long):
         assert cutter.pieces(text) == reference.pre_tokenize_str(text), text
     rng = random.Random(6)
-    for i in range(0, 0x110000, 2000):
+    for i in range(0, 0x110000, 2000 * EVERY):
         text = "".join(chr(code) + rng.choice(" a1\u4e2d") for code in range(i, min(i + 2000, 0x110000)) if not 0xD800 <= code < 0xE000)
         assert cutter.pieces(text) == reference.pre_tokenize_str(text), hex(i)
 

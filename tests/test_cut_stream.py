@@ -172,7 +172,7 @@ def test_every_failed_allocation_raises_and_leaves_the_rest_usable():
     chain = records.Sequence(
         [records.Split(records.Regex("a+b|1"), "isolated"), records.Metaspace(), records.Split(records.Regex("x*"), "isolated")]
     )
-    chunks = ["aa", "aab", "1x x" * 20, "aaa" * 9000, ""]
+    chunks = ["aa", "aab", "1x x" * 20, "aaa" * 2000, ""]
     expected = joined(build_cutter(chain).stream(), chunks)
     for n in range(300):
         cut.fail_after(n)
