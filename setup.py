@@ -82,7 +82,7 @@ MODULES = {
     "tokenbytes": ["mem", "text", "utf8"],
     "unicode": ["unicode"],
     "unigram": ["finepath", "mem", "trie"],
-    "unigram_open": ["mem"],
+    "unigram_open": ["mem", "pool"],
     "visible": ["mem"],
     "viterbi": ["mem"],
     "vocab": ["mem", "joins", "vocab"],

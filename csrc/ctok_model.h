@@ -24,6 +24,9 @@ typedef struct ctok_model_ops {
     ctok_status (*open_feed)(void *open, const uint8_t *p, size_t n, ctok_ids *ids);      /* after an error only open_free and open_load may follow */
     ctok_status (*open_end)(void *open, ctok_ids *ids);                                   /* the pretoken ends; the state is as new */
     void *(*open_copy)(const void *open);                                                 /* NULL: no memory */
+    /* Make `open`, which may have been a copy of `source` before, a copy of it now: what they still have in common is not copied again.
+     * After an error only open_free and open_catch_up may follow. May be NULL; then open_copy does it. */
+    ctok_status (*open_catch_up)(void *open, const void *source);
     void (*open_free)(void *open);                                                        /* NULL is allowed */
     ctok_status (*open_save)(const void *open, ctok_bytes *out);                          /* appends */
     ctok_status (*open_load)(void *open, const uint8_t *p, size_t n);                     /* CTOK_ERR_FORMAT: not from open_save of this model; the state is as new */

@@ -12,6 +12,7 @@ ctypedef void *(*open_new_fn)(const void *model) noexcept nogil
 ctypedef ctok_status (*open_feed_fn)(void *open, const uint8_t *p, size_t n, ctok_ids *ids) noexcept nogil
 ctypedef ctok_status (*open_end_fn)(void *open, ctok_ids *ids) noexcept nogil
 ctypedef void *(*open_copy_fn)(const void *open) noexcept nogil
+ctypedef ctok_status (*open_catch_up_fn)(void *open, const void *source) noexcept nogil
 ctypedef void (*open_free_fn)(void *open) noexcept nogil
 ctypedef ctok_status (*open_save_fn)(const void *open, ctok_bytes *out) noexcept nogil
 ctypedef ctok_status (*open_load_fn)(void *open, const uint8_t *p, size_t n) noexcept nogil
@@ -26,6 +27,7 @@ cdef extern from "ctok_model.h" nogil:
         open_feed_fn open_feed
         open_end_fn open_end
         open_copy_fn open_copy
+        open_catch_up_fn open_catch_up
         open_free_fn open_free
         open_save_fn open_save
         open_load_fn open_load

@@ -50,6 +50,7 @@ cdef void flow_free(const Stages *f, FlowState *s) noexcept nogil:
 
 cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *source) noexcept nogil:
     cdef void *open = NULL
+    cdef bint catches_up = f.ops.open_catch_up != NULL and to.open != NULL
     cdef ctok_status status = ctok_bytes_set(&to.raw.window, &source.raw.window)
     if status == CTOK_OK:
         status = ctok_bytes_set(&to.normed.window, &source.normed.window)
@@ -61,13 +62,17 @@ cdef ctok_status flow_copy(const Stages *f, FlowState *to, const FlowState *sour
         status = normal_copy(&to.normal, &source.normal)
     if status == CTOK_OK and f.cutter != NULL:
         status = cut_copy(&to.cut, &source.cut)
-    if status == CTOK_OK and source.is_open:
+    if status == CTOK_OK and source.is_open and catches_up:
+        status = f.ops.open_catch_up(to.open, source.open)
+        open = to.open
+    elif status == CTOK_OK and source.is_open:
         open = f.ops.open_copy(source.open)
         if open == NULL:
             status = CTOK_ERR_MEMORY
     if status != CTOK_OK:
         return status
-    f.ops.open_free(to.open)                    # it may be in the middle of a pretoken also where none is open in the source
+    if open != to.open:
+        f.ops.open_free(to.open)                # it may be in the middle of a pretoken also where none is open in the source
     to.open = open
     to.raw.at = source.raw.at
     to.normed.at = source.normed.at

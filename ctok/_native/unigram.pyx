@@ -12,7 +12,7 @@ from ctok._native.c_vocab cimport (
     ctok_mem_zeroed, ctok_status)
 from ctok._native.model cimport Model, Table, give_one, table_failed, table_find, table_ids
 from ctok._native.unigram_open cimport (
-    unigram_open_copy, unigram_open_end, unigram_open_feed, unigram_open_free, unigram_open_load, unigram_open_new, unigram_open_save)
+    unigram_open_catch_up, unigram_open_copy, unigram_open_end, unigram_open_feed, unigram_open_free, unigram_open_load, unigram_open_new, unigram_open_save)
 from ctok._native.viterbi cimport Node, UnigramModel, viterbi_give_run, viterbi_go_on
 
 from ..errors import SpecError
@@ -218,6 +218,7 @@ cdef void set_unigram(ScoredPieces model):
     model.ops.open_feed = unigram_open_feed
     model.ops.open_end = unigram_open_end
     model.ops.open_copy = unigram_open_copy
+    model.ops.open_catch_up = unigram_open_catch_up
     model.ops.open_free = unigram_open_free
     model.ops.open_save = unigram_open_save
     model.ops.open_load = unigram_open_load

@@ -26,12 +26,15 @@ cdef struct UnigramOpen:
     bint run_is_piece_start     # is it the beginning of a piece, or one?
     bint run_has_gap            # has one of its bytes no piece?
     bint is_loading
+    size_t lineage              # of those of one lineage the shorter is the beginning of the longer; 0: of none
+    bint is_copy                # then it may not go on with the lineage of what it was copied from
 
 # As csrc/ctok_model.h says.
 cdef void *unigram_open_new(const void *model) noexcept nogil
 cdef ctok_status unigram_open_feed(void *state, const uint8_t *p, size_t n, ctok_ids *ids) noexcept nogil
 cdef ctok_status unigram_open_end(void *state, ctok_ids *ids) noexcept nogil
 cdef void *unigram_open_copy(const void *state) noexcept nogil
+cdef ctok_status unigram_open_catch_up(void *state, const void *source) noexcept nogil
 cdef void unigram_open_free(void *state) noexcept nogil
 cdef ctok_status unigram_open_save(const void *state, ctok_bytes *out) noexcept nogil
 cdef ctok_status unigram_open_load(void *state, const uint8_t *p, size_t n) noexcept nogil

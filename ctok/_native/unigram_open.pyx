@@ -16,9 +16,10 @@ from libc.string cimport memcpy, memmove
 from ctok._native.c_merge cimport ctok_ids, ctok_ids_push, ctok_ids_reserve
 from ctok._native.c_bytes cimport ctok_bytes, ctok_bytes_append, ctok_bytes_free, ctok_bytes_reserve
 from ctok._native.c_model cimport ctok_le64_get, ctok_le64_put
+from ctok._native.c_pool cimport ctok_pool_ticket
 from ctok._native.c_trie cimport CTOK_TRIE_ROOT, ctok_trie_goes_on, ctok_trie_piece, ctok_trie_step, ctok_trie_unit
 from ctok._native.c_vocab cimport (
-    CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_mem_alloc, ctok_mem_fail_after, ctok_mem_free,
+    CTOK_ERR_FORMAT, CTOK_ERR_MEMORY, CTOK_ERR_UTF8, CTOK_NO_ID, CTOK_OK, ctok_mem_fail_after, ctok_mem_free,
     ctok_mem_resize, ctok_mem_zeroed, ctok_status)
 from ctok._native.viterbi cimport (
     Node, Reach, Reaches, UnigramModel, add_restart, viterbi_give_run, viterbi_go_on, viterbi_offer, viterbi_sum, viterbi_take_off)
@@ -27,6 +28,14 @@ cdef enum:
     BLOCK = 1024                # bytes that are taken in at a time
     ROOM = 64                   # places of room that are kept
     PATIENT = 4096              # bytes from which on a border is not looked for at each chunk
+
+
+cdef size_t lineages = 0
+
+cdef inline void begin_lineage(UnigramOpen *o) noexcept nogil:
+    """What it holds is no longer the beginning, or the continuation, of what another holds."""
+    o.lineage = ctok_pool_ticket(&lineages) + 1
+    o.is_copy = False
 
 
 # ---- places ----
@@ -58,6 +67,8 @@ cdef ctok_status extend(UnigramOpen *o, const uint8_t *p, size_t n) noexcept nog
     cdef size_t i, kept = 0, e, before = o.text.n, begun = 0
     cdef Reach r
     cdef uint32_t piece
+    if o.is_copy:
+        begin_lineage(o)
     if reserve_nodes(o, before + n + 1) != CTOK_OK or ctok_bytes_append(&o.text, p, n) != CTOK_OK:
         return CTOK_ERR_MEMORY
     for i in range(before + 1, o.text.n + 1):
@@ -135,6 +146,7 @@ cdef ctok_status release(UnigramOpen *o, size_t border, ctok_ids *ids) noexcept 
     cdef size_t e = border, before
     cdef uint32_t size, piece
     cdef ctok_status status = CTOK_OK
+    begin_lineage(o)
     # Turn the path round: each node tells the token that follows instead of the one before. The nodes are not needed any more.
     before = 0
     size = piece = 0
@@ -228,6 +240,7 @@ cdef void unigram_reset(UnigramOpen *o) noexcept nogil:
     o.nodes[0].size = 0
     o.run = RUN_NONE
     o.is_loading = False
+    begin_lineage(o)
     ctok_bytes_free(&o.run_text)
     trim(o)
 
@@ -310,36 +323,47 @@ cdef ctok_status unigram_open_end(void *state, ctok_ids *ids) noexcept nogil:
 
 
 cdef void *unigram_open_copy(const void *state) noexcept nogil:
-    cdef const UnigramOpen *o = <const UnigramOpen *>state
-    cdef UnigramOpen *other = <UnigramOpen *>unigram_open_new(o.model)
-    cdef ctok_status status
-    if other == NULL:
-        return NULL
-    status = reserve_nodes(other, o.text.n + 1)
-    if status == CTOK_OK:
-        status = ctok_bytes_append(&other.text, o.text.at, o.text.n)
-    if status == CTOK_OK:
-        status = ctok_bytes_append(&other.run_text, o.run_text.at, o.run_text.n)
-    if status == CTOK_OK and o.reaches.n:
-        other.reaches.at = <Reach *>ctok_mem_alloc(o.reaches.n, sizeof(Reach))
-        if other.reaches.at == NULL:
-            status = CTOK_ERR_MEMORY
-    if status == CTOK_OK:
-        status = copy_restarts(&other.reaches, &o.reaches)
-    if status != CTOK_OK:
+    cdef void *other = unigram_open_new((<const UnigramOpen *>state).model)
+    if other != NULL and unigram_open_catch_up(other, state) != CTOK_OK:
         unigram_open_free(other)
         return NULL
-    memcpy(other.nodes, o.nodes, (o.text.n + 1) * sizeof(Node))
-    if o.reaches.n:
-        memcpy(other.reaches.at, o.reaches.at, o.reaches.n * sizeof(Reach))
-        other.reaches.n = other.reaches.cap = o.reaches.n
-    other.next = o.next
-    other.patience = o.patience
-    other.run = o.run
-    other.run_unit = o.run_unit
-    other.run_is_piece_start = o.run_is_piece_start
-    other.run_has_gap = o.run_has_gap
     return other
+
+
+cdef ctok_status unigram_open_catch_up(void *state, const void *source) noexcept nogil:
+    cdef UnigramOpen *to = <UnigramOpen *>state
+    cdef const UnigramOpen *o = <const UnigramOpen *>source
+    cdef Reach *at
+    cdef size_t kept = to.text.n if to.lineage == o.lineage and to.text.n <= o.text.n else 0
+    cdef size_t first = min(kept, to.next)              # of what is not complete yet the nodes may have changed
+    to.lineage = 0
+    to.text.n = kept
+    to.run_text.n = to.reaches.n_restarts = 0
+    if (reserve_nodes(to, o.text.n + 1) != CTOK_OK or ctok_bytes_append(&to.text, o.text.at + kept, o.text.n - kept) != CTOK_OK
+            or ctok_bytes_append(&to.run_text, o.run_text.at, o.run_text.n) != CTOK_OK
+            or copy_restarts(&to.reaches, &o.reaches) != CTOK_OK):
+        return CTOK_ERR_MEMORY
+    if to.reaches.cap < o.reaches.n:
+        at = <Reach *>ctok_mem_resize(to.reaches.at, o.reaches.n, sizeof(Reach))
+        if at == NULL:
+            return CTOK_ERR_MEMORY
+        to.reaches.at = at
+        to.reaches.cap = o.reaches.n
+    if o.reaches.n:
+        memcpy(to.reaches.at, o.reaches.at, o.reaches.n * sizeof(Reach))
+    to.reaches.n = o.reaches.n
+    memcpy(to.nodes + first, o.nodes + first, (o.text.n + 1 - first) * sizeof(Node))
+    to.next = o.next
+    to.patience = o.patience
+    to.run = o.run
+    to.run_unit = o.run_unit
+    to.run_is_piece_start = o.run_is_piece_start
+    to.run_has_gap = o.run_has_gap
+    to.is_loading = False
+    to.lineage = o.lineage
+    to.is_copy = True
+    trim(to)
+    return CTOK_OK
 
 
 cdef ctok_status copy_restarts(Reaches *to, const Reaches *source) noexcept nogil:
