@@ -25,7 +25,13 @@ AHEAD = 32  # characters that bisection also looks at behind what it found
 
 
 def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, options: Options) -> int:
-    """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits."""
+    """Return the largest `end` such that ``text[start:end]`` has at most `max_tokens` ids; `start` if not even one character fits.
+
+    Raises `ValueError` if a text without a character has more.
+    """
+    least = tokenizer.count("", **options) if tokenizer.has_template else 0
+    if least > max_tokens:
+        raise ValueError(f"max_tokens is {max_tokens}, but the special tokens around every text alone are {least}")
     if not tokenizer.streams:
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
     counter = tokenizer.counter(**options)

@@ -146,3 +146,14 @@ def test_wrong_usage_is_told(run, words, status, told, tmp_path, monkeypatch):
     done = run(*words)
     assert done.status == status
     assert told in done.err
+
+
+def test_train_writes_over_nothing_unasked_and_wants_a_name_that_says_the_format(run, text, tmp_path):
+    out = tmp_path / "a.json"
+    out.write_text("mine")
+    command = ["train", "bpe", str(text), "--vocab-size", "280", "-o"]
+    done = run(*command, str(out))
+    assert done.status == 1 and "it exists; use -f" in done.err and out.read_text() == "mine"
+    assert run(*command, str(out), "-f").status == 0 and out.read_text() != "mine"
+    done = run(*command, str(tmp_path / "a.xyz"))
+    assert done.status == 64 and "does not say a format" in done.err

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable, cutting, load
-from ctok.stagespecs.models import Unigram, table_of_texts
+from ctok.stagespecs.models import Unigram, WordLevel, table_of_texts
+from ctok.stagespecs.postprocessors import SequencePiece, SpecialPiece, TemplateProcessing, TemplateToken
 
 ADDED = (AddedToken("<s>", 300), AddedToken("<tool>", 301, special=False))
 TABLE = TokenTable.from_dict({bytes([byte]): byte for byte in range(256)})
@@ -48,7 +49,7 @@ def test_split_pieces_join_to_the_text(tok):
 class Counted:
     """A tokenizer that does not stream, and how many characters it has counted."""
 
-    streams, flow = False, None
+    streams, flow, has_template = False, None, False
 
     def __init__(self, tok):
         self.tok, self.seen = tok, 0
@@ -150,3 +151,15 @@ def test_a_piece_begins_with_the_last_ids_of_the_one_before(text, limit, data):
         wanted = tok.decode_bytes(ids[len(ids) - overlap :]).lstrip(bytes(range(0x80, 0xC0)))
         assert again == end or text[again:end].encode("utf-16", "surrogatepass").decode("utf-16").encode() == wanted
         assert end < behind
+
+
+def test_truncate_below_what_stands_around_every_text_is_refused():
+    text = SequencePiece("A")
+    frame = TemplateProcessing((SpecialPiece("<s>"), text), (text, SequencePiece("B")), (TemplateToken("<s>", (300,), ("<s>",)),))
+    tok = Tokenizer.from_spec(
+        Spec("framed", WordLevel(table_of_texts({"a": 0, "abc": 1}), unk_token="a"), Split(r"\w+|\W"), ADDED, post_processor=frame)
+    )
+    assert tok.truncate("abc", 1) == "" and tok.count(tok.truncate("abc abc", 2)) == 2
+    with pytest.raises(ValueError, match="max_tokens is 0, but the special tokens around every text alone are 1"):
+        tok.truncate("abc", 0)
+    assert tok.truncate("abc", 0, add_special_tokens=False) == ""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ctok._native import files, jsonfile
 from ctok.errors import SpecError, VocabularyFileError
 from ctok.formats import _disk, _json_stages, load, sniff, tokenizer_json
-from ctok.spec import BPE, AddedToken, Split
+from ctok.spec import BPE, AddedToken, Spec, Split
 from ctok.stagespecs import models
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -649,3 +649,13 @@ def test_known_stages_are_those_of_the_reference():
         for name, kind in vars(module).items():
             if isinstance(kind, type) and name not in ("Normalizer", "PreTokenizer", "Decoder", "PostProcessor", "DecodeStream"):
                 assert f'"{name}"' in text, name
+
+
+@pytest.mark.parametrize(("content", "number"), [("<x>", 3), ("b", 9)])
+def test_added_tokens_that_could_not_be_read_again_are_not_written(tmp_path, content, number):
+    model = models.WordLevel(models.table_of_texts({"a": 1, "b": 2, "c": 3}), unk_token="a")
+    spec = Spec("clash", model, None, (AddedToken(content, number),))
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(SpecError, match=f"added token '{content}' has the id {number}"):
+        tokenizer_json.dump(spec, path)
+    assert not path.exists()

@@ -51,6 +51,7 @@ def train_parser() -> Parser:
     parser.add_argument("--counts", metavar="COUNTS", nargs="+", help="files of counts instead of text; several are merged")
     parser.add_argument("--vocab-size", metavar="N", type=at_least(1), required=True, help="tokens in all, special ones included")
     parser.add_argument("--special-token", metavar="TEXT", action="append", default=[], help="a special token; may be repeated")
+    parser.add_argument("-f", "--force", action="store_true", help="write over a file that exists")
     parser.add_argument("--checkpoint", metavar="DIR", help="a folder from which the same command goes on after an interruption")
     return parser
 
@@ -99,6 +100,8 @@ def run_train(argv: list[str]) -> int:
     if bool(args.paths) == bool(args.counts):
         raise UsageError("give files of text, or --counts")
     refuse_missing_folder(args.output)
+    if os.path.exists(args.output) and not args.force and args.checkpoint is None:  # with one the same command may be given again
+        raise CliError(f"{args.output}: it exists; use -f to write over it")
     trainer = _trainer(args, args.vocab_size, _manner(args))
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
     options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}
@@ -165,6 +168,8 @@ def _manner(args: argparse.Namespace) -> dict[str, Any]:
     from ..formats import format_of
 
     kind, options = format_of(args.output), dict(map(_option, args.set))
+    if kind == "binary" and not args.output.endswith(".bin"):
+        raise UsageError(f"the name {args.output!r} does not say a format; let it end in .json, .tiktoken, .txt, .model or .bin")
     if kind == "sentencepiece" and args.kind != "wordpiece":
         options = {"form" if args.kind == "bpe" else "style": "sentencepiece"} | options
     what = options.get("form", "byte-level") if args.kind == "bpe" else args.kind

@@ -260,16 +260,32 @@ def dumps(spec: Spec) -> bytes:
     Raises
     ------
     SpecError
-        The format has no place for something in it: a model or a stage that only other formats have.
+        The format has no place for something in it: a model or a stage that only other formats have; an added token with the id of
+        another token.
     """
     from json import dumps as text
 
-    return text(_document(spec), ensure_ascii=False, indent=2).encode()
+    document = _document(spec)
+    _refuse_clashes(spec, document["model"]["vocab"])
+    return text(document, ensure_ascii=False, indent=2).encode()
 
 
 def dump(spec: Spec, path: str | PathLike[str]) -> None:
     """Write the tokenizer.json of a spec, as a whole or not at all; see `dumps`."""
     _disk.write(path, dumps(spec))
+
+
+def _refuse_clashes(spec: Spec, vocab: Any) -> None:
+    """Refuse added tokens that could not be read again: with the id of another token, or not with their own."""
+    if not spec.added_tokens:
+        return
+    ids: dict[str, int] = vocab if isinstance(vocab, dict) else {piece: number for number, (piece, *_) in enumerate(vocab)}
+    tokens = {number: text for text, number in ids.items()}
+    for token in spec.added_tokens:
+        if tokens.get(token.id, token.content) != token.content:
+            raise SpecError(f"added token {token.content!r} has the id {token.id}, which is that of the token {tokens[token.id]!r}")
+        if ids.get(token.content, token.id) != token.id:
+            raise SpecError(f"added token {token.content!r} has the id {token.id}, but {ids[token.content]} in the vocabulary")
 
 
 def _document(spec: Spec) -> dict[str, Any]:

@@ -131,6 +131,11 @@ class Tokenizer(Many):
         options
             As `count` takes them: ``count(truncate(text, n, **o), **o) <= n``.
 
+        Raises
+        ------
+        ValueError
+            The ids that stand around every text are more than `max_tokens`.
+
         Notes
         -----
         Reads no further than the first place at which it is certain that there are more than `max_tokens` ids. With a split pattern that
