@@ -603,3 +603,16 @@ def test_real_vocabulary_gives_every_token_back():
     tok = ctok_of(o200k_ranks(), O200K)
     ids = list(range(0, 199_998, 7))
     assert tok.decode_bytes(ids) == b"".join(tok.id_to_bytes(number) for number in ids)
+
+
+@pytest.mark.parametrize("given", [(), ("o200k_base",), (b"",)])
+def test_a_tokenizer_that_is_called_for_says_how_it_is_made(given):
+    with pytest.raises(TypeError, match=r"made by ctok.load\(name or path\)"):
+        Tokenizer(*given)
+
+
+def test_a_file_that_is_not_there_is_among_what_was_tried(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ctok.VocabularyNotFoundError) as caught:
+        ctok.load("missing.json")
+    assert f"{tmp_path / 'missing.json'}: no such file" in str(caught.value)

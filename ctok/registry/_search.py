@@ -37,7 +37,10 @@ def spec_for(name: str) -> Spec:
     if spec is not None:
         return spec
     tried.append(f"the public encodings: {', '.join(ENCODINGS)}")
-    cure = "Give a path for a file, put NAME.bin or NAME.tiktoken into CTOK_VOCAB_DIR, or run 'ctok cache add FILE'."
+    cure = (
+        "Give the path of a file (a model's tokenizer.json, say; nothing is loaded from a hub), put NAME.bin or NAME.tiktoken into "
+        "CTOK_VOCAB_DIR, or run 'ctok cache add FILE'."
+    )
     raise _not_found(name, tried, cure)
 
 
@@ -140,6 +143,8 @@ def _downloaded(encoding: Encoding, tried: list[str]) -> tuple[TokenTable, str]:
 def _not_found(name: str, tried: list[str], cure: str) -> VocabularyNotFoundError:
     from ._models import look_up
 
+    if os.path.splitext(name)[1] in (".json", ".model", ".tiktoken", ".txt", ".bin"):
+        tried.insert(0, f"{os.path.abspath(name)}: no such file")
     places = "".join(f"\n  {place}" for place in tried)
     encoding = look_up(name).encoding
     if encoding is not None and encoding != name:

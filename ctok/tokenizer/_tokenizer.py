@@ -80,6 +80,11 @@ class Tokenizer(Many):
         object.__setattr__(self, "_lazy_aligner", None)
         return self
 
+    def __new__(cls, *parts: Any, **options: Any) -> Self:
+        if not parts or not isinstance(parts[0], Vocab):
+            raise TypeError("a Tokenizer is made by ctok.load(name or path), or by Tokenizer.from_file, from_buffer, from_str or from_spec")
+        return super().__new__(cls, *parts, **options)
+
     @classmethod
     def _plain(cls, spec: Spec, special: dict[str, int], always: dict[str, int]) -> Self:
         """A split rule and byte pairs by rank, nothing else."""
