@@ -12,7 +12,8 @@ from ctok._native.c_vocab cimport (
     ctok_mem_zeroed, ctok_status)
 from ctok._native.model cimport Model, Table, give_one, table_failed, table_find, table_ids
 from ctok._native.unigram_open cimport (
-    unigram_open_catch_up, unigram_open_copy, unigram_open_end, unigram_open_feed, unigram_open_free, unigram_open_load, unigram_open_new, unigram_open_save)
+    unigram_open_catch_up, unigram_open_copy, unigram_open_end, unigram_open_feed, unigram_open_free, unigram_open_load, unigram_open_new,
+    unigram_open_save)
 from ctok._native.viterbi cimport Node, UnigramModel, viterbi_give_run, viterbi_go_on
 
 from ..errors import SpecError
