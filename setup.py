@@ -93,7 +93,7 @@ MODULES = {
 
 # The module that holds what Cython would put into every other one (memoryviews, above all), which halves what there is to compile
 # and to load. Cython writes its source.
-UTILITY = "ctok._native._cyutility"
+UTILITY = "_cyutility"
 
 MODE = os.environ.get("CTOK_BUILD") or "release"
 if MODE not in ("release", "quick", "test", "sanitize", "coverage"):
@@ -161,12 +161,12 @@ def headers_of(sources):
 
 
 def extension(name, *sources):
-    own = [path for path in (f"ctok/_native/{name}.pxd",) if os.path.exists(path)]
+    own = [path for path in (*sources, f"ctok/_native/{name}.pxd") if os.path.exists(path)]
     return Extension(
         f"ctok._native.{name}",
         list(sources),
         include_dirs=["csrc"],
-        depends=headers_of([path for path in sources if os.path.exists(path)] + own),
+        depends=headers_of(own),
         define_macros=MACROS,
         extra_compile_args=CFLAGS,
         extra_link_args=LDFLAGS,
@@ -195,7 +195,7 @@ class BuildExt(build_ext):
             # The coverage plug-in reads a module's .c beside its .pyx; every other build keeps the tree clean.
             build_dir=None if COVERAGE else f"{BUILD_BASE}/cython",
             compiler_directives=DIRECTIVES,
-            shared_utility_qualified_name=UTILITY,
+            shared_utility_qualified_name=f"ctok._native.{UTILITY}",
             force=self.force,
             nthreads=self.parallel if sys.platform == "linux" else 0,
         )
@@ -245,6 +245,6 @@ setup(
     options={"build": {"build_base": BUILD_BASE}},
     ext_modules=[
         *(extension(name, f"ctok/_native/{name}.pyx", *(f"csrc/ctok_{unit}.c" for unit in units)) for name, units in MODULES.items()),
-        extension("_cyutility", "ctok/_native/_cyutility.c"),
+        extension(UTILITY, f"ctok/_native/{UTILITY}.c"),
     ],
 )

@@ -21,7 +21,7 @@ typedef struct ctok_model_ops {
     /* A pretoken that arrives piece by piece. Ids leave as soon as nothing that may follow can change them, and all of them together are what
      * `encode` gives for the whole. Bytes may come in any cut, also inside a character. */
     void *(*open_new)(const void *model);                                                 /* NULL: no memory */
-    ctok_status (*open_feed)(void *open, const uint8_t *p, size_t n, ctok_ids *ids);      /* after an error only open_free and open_load may follow */
+    ctok_status (*open_feed)(void *open, const uint8_t *p, size_t n, ctok_ids *ids);      /* after an error only open_free, open_load and open_catch_up may follow */
     ctok_status (*open_end)(void *open, ctok_ids *ids);                                   /* the pretoken ends; the state is as new */
     void *(*open_copy)(const void *open);                                                 /* NULL: no memory */
     /* Make `open`, which may have been a copy of `source` before, a copy of it now: what they still have in common is not copied again.

@@ -36,12 +36,8 @@ def prefix_end(tokenizer: Tokenizer, text: str, start: int, max_tokens: int, opt
         return _prefix_end_by_bisection(tokenizer, text, start, max_tokens, options)
     counter = tokenizer.counter(**options)
     marks, end = _approach(counter, text, start, max_tokens, _farthest(tokenizer, text, start, max_tokens))
-    for at, mark in reversed(marks):
-        found = _last_fitting(mark, text, at, end, max_tokens)
-        if found is not None:
-            return found
-        end = at
-    return start
+    found = _last_fitting_behind(marks, text, end, max_tokens)
+    return start if found is None else found
 
 
 def _farthest(tokenizer: Tokenizer, text: str, start: int, max_tokens: int) -> int:
@@ -77,7 +73,8 @@ def _approach(counter: IncrementalCounter, text: str, start: int, max_tokens: in
 def _last_fitting(counter: IncrementalCounter, text: str, at: int, end: int, max_tokens: int) -> int | None:
     """The last place in at..end at which the count fits, or None. `counter` has read up to `at`."""
     if end - at > FINE:
-        return _last_fitting_of_parts(counter, text, at, end, max_tokens)
+        marks, end = _parts(counter, text, at, end, max_tokens)
+        return _last_fitting_behind(marks, text, end, max_tokens)
     found = at if counter.count <= max_tokens and not _is_inside_pair(text, at) else None
     counter = counter.copy()
     for place in range(at + 1, end + 1):
@@ -90,21 +87,26 @@ def _last_fitting(counter: IncrementalCounter, text: str, at: int, end: int, max
     return found
 
 
-def _last_fitting_of_parts(counter: IncrementalCounter, text: str, at: int, end: int, max_tokens: int) -> int | None:
+def _last_fitting_behind(marks: list[Mark], text: str, end: int, max_tokens: int) -> int | None:
+    """The last place up to `end` at which the count fits, looked for behind the last counter first; or None."""
+    for at, counter in reversed(marks):
+        found = _last_fitting(counter, text, at, end, max_tokens)
+        if found is not None:
+            return found
+        end = at
+    return None
+
+
+def _parts(counter: IncrementalCounter, text: str, at: int, end: int, max_tokens: int) -> tuple[list[Mark], int]:
+    """The counter at the beginning of each part of a stretch, and where that ends: there `least` exceeds the limit, or it is `end`."""
     step, marks = max((end - at) // 8, FINE), [(at, counter)]
     for place in range(at + step, end, step):
         counter = counter.copy()
         counter.feed(text[place - step : place])
         if counter.least > max_tokens:
-            end = place
-            break
+            return marks, place
         marks.append((place, counter))
-    for place, mark in reversed(marks):
-        found = _last_fitting(mark, text, place, end, max_tokens)
-        if found is not None:
-            return found
-        end = place
-    return None
+    return marks, end
 
 
 def _has_surrogates(text: str) -> bool:

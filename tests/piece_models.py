@@ -1,8 +1,12 @@
 """SentencePiece models for tests: made from pieces, as the reference's processor and as our records."""
 
+from array import array
+
 import pytest
 from hypothesis import strategies as st
 
+from ctok import Spec, Tokenizer
+from ctok.stagespecs.models import Unigram, table_of_texts
 from ctok.stagespecs.sentencepiece import Decoder, pieces_from_list
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -11,7 +15,15 @@ HEAD = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), ("</s>", 0.0, CONTROL)]
 TEXTS = ["\u2581", "\u2581\u2581", "a", "\u2581a", "\u2581\u2581a", "a\u2581", "b\u2581a", "\u4e2d", "\u2581\U0001f600"]
 TEXTS += ["\ufffd", "<0xe4>", " ", "e\u0301"]
 
+ALIKE = {"a": -9.0, "aa": -8.0, "aaa": -5.0, "b": -2.0}
+
 texts = st.one_of(st.sampled_from(TEXTS), st.text("\u2581ab\u4e2d \u00e9", min_size=1, max_size=4))
+
+
+def alike():
+    """Two ways through a run of letters stay equally good for as long as it goes on, so that nothing is ever certain."""
+    table = table_of_texts({"<unk>": 0, **{piece: i for i, piece in enumerate(ALIKE, 1)}})
+    return Tokenizer.from_spec(Spec("alike", Unigram(table, array("d", [0.0, *ALIKE.values()]), unk_id=0), None))
 
 
 def proto_of(pieces, kind="unigram", **fields):

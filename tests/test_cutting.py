@@ -1,6 +1,5 @@
 """Cutting where little is certain early: a split pattern that does not stream is bisected; a unigram model tells how few ids there are."""
 
-from array import array
 from itertools import pairwise
 
 import pytest
@@ -8,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctok import BPE, AddedToken, EncodeError, Spec, Split, Tokenizer, TokenTable, cutting, load
-from ctok.stagespecs.models import Unigram, WordLevel, table_of_texts
+from ctok.stagespecs.models import WordLevel, table_of_texts
 from ctok.stagespecs.postprocessors import SequencePiece, SpecialPiece, TemplateProcessing, TemplateToken
+from piece_models import alike
 
 ADDED = (AddedToken("<s>", 300), AddedToken("<tool>", 301, special=False))
 TABLE = TokenTable.from_dict({bytes([byte]): byte for byte in range(256)})
@@ -77,12 +77,6 @@ def test_pieces_of_one_character_are_the_longest_that_fit(char):
         best = max((n for n in range(128 * limit + 200) if tok.count(char * n) <= limit), default=0)
         assert len(tok.truncate(char * 3000, limit)) == best
         assert tok.split(char * 3000, limit)[0] == char * best
-
-
-def alike():
-    """Two ways through a run of letters stay equally good for as long as it goes on, so that nothing is ever certain."""
-    table = table_of_texts({"<unk>": 0, "a": 1, "aa": 2, "aaa": 3, "b": 4})
-    return Tokenizer.from_spec(Spec("alike", Unigram(table, array("d", [0.0, -9.0, -8.0, -5.0, -2.0]), unk_id=0), None))
 
 
 def test_text_of_which_nothing_is_certain_is_not_read_to_its_end():

@@ -1,29 +1,20 @@
 """Streams of unigram models in which nothing is certain for long: refused chunks, copies, looks and saved states change nothing."""
 
-from array import array
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctok import EncodeError, Spec, Tokenizer
+from ctok import EncodeError, Tokenizer
 from ctok.formats.sentencepiece import loads
-from ctok.stagespecs.models import Unigram, table_of_texts
-from piece_models import HEAD, NORMAL, proto_of
-
-PIECES = {"a": -9.0, "aa": -8.0, "aaa": -5.0, "b": -2.0}  # two ways through a run of letters stay equally good as long as it goes on
-
-
-def of_a_tokenizer_json():
-    table = table_of_texts({"<unk>": 0, **{piece: i for i, piece in enumerate(PIECES, 1)}})
-    return Tokenizer.from_spec(Spec("held", Unigram(table, array("d", [0.0, *PIECES.values()]), unk_id=0), None))
+from piece_models import ALIKE, HEAD, NORMAL, alike, proto_of
 
 
 def of_a_model_file():
-    return Tokenizer.from_spec(loads(proto_of([*HEAD, *((piece, score, NORMAL) for piece, score in PIECES.items())])))
+    """The pieces of `alike` as a model of SentencePiece."""
+    return Tokenizer.from_spec(loads(proto_of([*HEAD, *((piece, score, NORMAL) for piece, score in ALIKE.items())])))
 
 
-TOKENIZERS = [of_a_tokenizer_json(), of_a_model_file()]
+TOKENIZERS = [alike(), of_a_model_file()]
 STEPS = st.sampled_from(["a", "aa", "a" * 7, "ab", "b", " ", "x", "\u00e9"]) | st.sampled_from(
     ["REFUSED", "COPY", "OTHER", "LOOK", "SAVED"]
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from ._convert import files_of, spec_of, target_of
-from ._io import Output, refuse_missing_folder
+from ._io import Output, refuse_existing, refuse_missing_folder
 from ._parser import DEFAULT, Parser, add_file_options, at_least
 from ._report import OK, CliError, note
 from ._report import explain as told
@@ -145,10 +143,10 @@ def _how(args: argparse.Namespace) -> dict[str, Any]:
 
 def _refuse_existing(args: argparse.Namespace, spec: Spec) -> None:
     """Refuse to write over a file before work is done for it."""
-    for path in _paths(args, spec):
+    paths = _paths(args, spec)
+    for path in paths:
         refuse_missing_folder(path)
-        if os.path.exists(path) and not args.force:
-            raise CliError(f"{path}: it exists; use -f to write over it")
+    refuse_existing(paths, args.force)
 
 
 def _paths(args: argparse.Namespace, spec: Spec) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ._io import Output, refuse_missing_folder
+from ._io import Output, refuse_existing, refuse_missing_folder
 from ._parser import Parser, add_file_options, path_of, scheme_of
 from ._report import OK, CliError, UsageError, explain, note
 
@@ -56,9 +56,7 @@ def run(argv: list[str]) -> int:
     kind, path = target_of(args, spec)
     refuse_missing_folder(path)
     paths = files_of(kind, path)
-    for one in paths:
-        if os.path.exists(one) and not args.force:
-            raise CliError(f"{one}: it exists; use -f to write over it")
+    refuse_existing(paths, args.force)
     try:
         told = convert(spec, kind, drop=args.drop)
     except SpecError as error:

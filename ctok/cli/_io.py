@@ -10,7 +10,7 @@ from ._report import CliError, UsageError, unwritten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
 CHUNK = 1 << 20
@@ -52,6 +52,13 @@ def refuse_missing_folder(path: str) -> None:
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         raise CliError(f"{path}: there is no folder {folder!r}")
+
+
+def refuse_existing(paths: Iterable[str], force: bool) -> None:
+    """Refuse to write over a file unasked, before work is done for it."""
+    for path in paths:
+        if os.path.exists(path) and not force:
+            raise CliError(f"{path}: it exists; use -f to write over it")
 
 
 def json_text(value: object) -> str:

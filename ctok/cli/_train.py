@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._io import Output, refuse_missing_folder
+from ._io import Output, refuse_existing, refuse_missing_folder
 from ._parser import Parser, at_least
 from ._report import OK, CliError, UsageError, note
 
@@ -95,13 +95,15 @@ def _add_sources(parser: Parser) -> None:
 
 def run_train(argv: list[str]) -> int:
     from ..errors import SpecError
+    from ..formats import format_of
+    from ._convert import files_of
 
     args = train_parser().parse(argv)
     if bool(args.paths) == bool(args.counts):
         raise UsageError("give files of text, or --counts")
     refuse_missing_folder(args.output)
-    if os.path.exists(args.output) and not args.force and args.checkpoint is None:  # with one the same command may be given again
-        raise CliError(f"{args.output}: it exists; use -f to write over it")
+    # With a checkpoint the same command may be given again.
+    refuse_existing(files_of(format_of(args.output), args.output), args.force or args.checkpoint is not None)
     trainer = _trainer(args, args.vocab_size, _manner(args))
     corpus: Any = [Path(path) for path in args.counts] if args.counts else _corpus(args)
     options: dict[str, Any] = {"lines": args.lines, "checkpoint": args.checkpoint}

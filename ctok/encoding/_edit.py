@@ -49,8 +49,7 @@ def merge(encodings: Iterable[Encoding], growing_spans: bool = False) -> Encodin
 
 def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ...] | Callable[[], tuple[Encoding, ...]]) -> Encoding:
     """Return the columns one behind the other."""
-    joined = [memoryview(b"".join(parts)) for parts in zip(*[encoding._columns for encoding in encodings], strict=True)]
-    columns = (*[column.cast("I") for column in joined[: len(NUMBERS)]], *joined[len(NUMBERS) :])
+    columns = _joined([encoding._columns for encoding in encodings])
     ranges: dict[int, tuple[int, int]] = {}
     names: dict[int, str] = {}
     token, n = str, 0  # type: tuple[Callable[[int], str], int]
@@ -67,13 +66,18 @@ def _concatenated(encodings: Sequence[Encoding], overflowing: tuple[Encoding, ..
     return make(columns, token, names, ranges, overflowing, encodings[0].unit)
 
 
+def _joined(parts: Iterable[Sequence[memoryview]]) -> tuple[memoryview, ...]:
+    """Return the columns of encodings, each put together."""
+    joined = [memoryview(b"".join(column)) for column in zip(*parts, strict=True)]
+    return (*[column.cast("I") for column in joined[: len(NUMBERS)]], *joined[len(NUMBERS) :])
+
+
 def framed(before: Encoding, text: Encoding, behind: Encoding, type_id: int) -> Encoding:
     """Return a text of this type between two encodings that stand for no text: what `merge` gives for them, sooner."""
     n, at = len(text), len(before)
     own = list(text._columns)
     own[NUMBERS.index("type_ids")] = repeated(type_id, n)
-    joined = [memoryview(b"".join(parts)) for parts in zip(before._columns, own, behind._columns, strict=True)]
-    columns = (*[column.cast("I") for column in joined[: len(NUMBERS)]], *joined[len(NUMBERS) :])
+    columns = _joined([before._columns, own, behind._columns])
     names = {at + i: name for i, name in text._names.items()}
     names.update(before._names)
     names.update({at + n + i: name for i, name in behind._names.items()})

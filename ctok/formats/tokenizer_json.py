@@ -207,17 +207,9 @@ class _Reader:
     def refuse_clashes(self, added: tuple[AddedToken, ...]) -> None:
         """An added token that the vocabulary has must have its id, and one that it lacks must not have the id of another token."""
         for index, token in enumerate(added):
-            found = self.file.find(token.content)
-            if found == token.id or (found is None and not self.is_used(token.id)):
-                continue
-            if found is None:
-                raise Malformed(
-                    ("added_tokens", index), f"added token {token.content!r} has the id {token.id}, which is that of another token"
-                )
-            if found != token.id:
-                raise Malformed(
-                    ("added_tokens", index), f"added token {token.content!r} has the id {token.id}, but {found} in the vocabulary"
-                )
+            told = _clash(token, self.file.find(token.content), self.is_used(token.id))
+            if told:
+                raise Malformed(("added_tokens", index), told)
 
     def is_used(self, number: int) -> bool:
         return self.file.has_id(number) if self.used is None else number < len(self.used) and self.used[number] != 0
@@ -280,12 +272,19 @@ def _refuse_clashes(spec: Spec, vocab: Any) -> None:
     if not spec.added_tokens:
         return
     ids: dict[str, int] = vocab if isinstance(vocab, dict) else {piece: number for number, (piece, *_) in enumerate(vocab)}
-    tokens = {number: text for text, number in ids.items()}
+    used = set(ids.values())
     for token in spec.added_tokens:
-        if tokens.get(token.id, token.content) != token.content:
-            raise SpecError(f"added token {token.content!r} has the id {token.id}, which is that of the token {tokens[token.id]!r}")
-        if ids.get(token.content, token.id) != token.id:
-            raise SpecError(f"added token {token.content!r} has the id {token.id}, but {ids[token.content]} in the vocabulary")
+        told = _clash(token, ids.get(token.content), token.id in used)
+        if told:
+            raise SpecError(told)
+
+
+def _clash(token: AddedToken, found: int | None, is_used: bool) -> str:
+    """Say what is wrong with an added token whose id in the vocabulary is `found`, where its own is used or not; "" if nothing is."""
+    if found == token.id or (found is None and not is_used):
+        return ""
+    told = "which is that of another token" if found is None else f"but {found} in the vocabulary"
+    return f"added token {token.content!r} has the id {token.id}, {told}"
 
 
 def _document(spec: Spec) -> dict[str, Any]:

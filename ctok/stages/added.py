@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..spec import AddedToken
 
-__all__ = ["nothing_left", "sought"]
+__all__ = ["normal_form", "sought"]
 
 
 def sought(token: AddedToken, normalize: Callable[[str], str] | None = None) -> tuple[str, int, int, str | None]:
@@ -37,12 +37,12 @@ def sought(token: AddedToken, normalize: Callable[[str], str] | None = None) -> 
     flags = token.single_word * SINGLE_WORD + token.lstrip * LSTRIP + token.rstrip * RSTRIP + token.special * SPECIAL
     if not token.normalized:
         return token.content, token.id, flags, None
-    text = token.content if normalize is None else normalize(token.content)
+    return token.content, token.id, flags, normal_form(token.content, normalize)
+
+
+def normal_form(content: str, normalize: Callable[[str], str] | None) -> str:
+    """Return what the normalizer, if there is one, makes of an added token; raises `SpecError` if that is nothing."""
+    text = content if normalize is None else normalize(content)
     if not text:
-        raise nothing_left(token.content)
-    return token.content, token.id, flags, text
-
-
-def nothing_left(content: str) -> SpecError:
-    """Return the error for an added token of which the normalizer leaves nothing."""
-    return SpecError(f"added token {content!r} is an empty text once it is normalised; it would match everywhere")
+        raise SpecError(f"added token {content!r} is an empty text once it is normalised; it would match everywhere")
+    return text

@@ -173,7 +173,7 @@ def _template(record: specs.TemplateProcessing) -> Step:
     return step
 
 
-def _leaves_spans(record: Record | None) -> bool:
+def _leaves_spans(record: Record) -> bool:
     """Whether no step changes the spans of a text."""
     if isinstance(record, specs.Sequence):
         return all(map(_leaves_spans, record.steps))
@@ -250,13 +250,13 @@ class PostProcessor:
         The specification it was built from, or None.
     """
 
-    __slots__ = ("_counts", "_leaves_spans", "_made", "_sets_all", "_steps", "record")
+    __slots__ = ("_counts", "_is_frame", "_made", "_sets_all", "_steps", "record")
 
     def __init__(self, record: Record | None) -> None:
         self.record = record
         self._steps = None if record is None else _steps(record)
         self._counts = _counts(record)
-        self._leaves_spans = _leaves_spans(record)
+        self._is_frame = record is not None and _leaves_spans(record)
         self._made: dict[str, tuple[Encoding, Encoding, int] | None] = {}  # what _around_one gave for a unit of spans
         self._sets_all = isinstance(record, specs.TemplateProcessing)  # type ids and ranges of what it uses
 
@@ -299,7 +299,7 @@ class PostProcessor:
 
     def process(self, first: Encoding, second: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one text or two with what belongs around them, as one encoding."""
-        if self._steps is not None and self._leaves_spans and add_special_tokens and second is None and first._overflowing == ():
+        if self._is_frame and add_special_tokens and second is None and first._overflowing == ():
             if first.unit not in self._made:
                 self._made[first.unit] = self._around_one(first.unit)
             around = self._made[first.unit]

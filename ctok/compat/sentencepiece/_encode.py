@@ -192,7 +192,7 @@ class Encoder:
     def _pieces(self, text: Any, how: How) -> list[Any]:
         raw, engine = raw_of(text), self._loaded()
         if how.form is str and not how.sampling and isinstance(text, str):
-            ids = self._ids(text, how)
+            ids = engine.tokenizer.encode(text)
             if engine.record.unk_id not in ids:  # which is called what it covers
                 ids = _with_ends(ids, *engine.around(how.add_bos, how.add_eos), how.reverse)
                 return list(map(engine.tokenizer.id_to_token, ids))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 
 from ...spec import Spec
-from ...stages.added import nothing_left
+from ...stages.added import normal_form
 from ...stagespecs.limits import Padding, Truncation
 from ._added import AddedVocabulary, token_of, tokens_of
 from ._checks import choice, flag, instance, number, one_id, or_none, side, text, warn_ignored
@@ -176,8 +176,8 @@ class Parts:
     def _add(self, tokens: list[AddedToken]) -> int:
         normalizer = self.normalizer
         for token in tokens:
-            if token.normalized and token.content and normalizer is not None and not normalizer.normalize_str(token.content):
-                raise nothing_left(token.content)
+            if normalizer is not None and token.normalized and token.content:
+                normal_form(token.content, normalizer.normalize_str)
         with self._lock:
             n = self._added.add(tokens, self._table.find, len(self._table))
             self.stage_changed()
